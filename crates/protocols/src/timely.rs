@@ -1,5 +1,5 @@
-//! TIMELY (Mittal et al., SIGCOMM 2015): the rate of a RoCE sender follows the round-trip time and its gradient. Each
-//! segment is acknowledged once, and each acknowledgement is one round-trip sample.
+//! TIMELY (Mittal et al., SIGCOMM 2015): the rate of a RoCE sender is controlled by the RTT and its gradient. Each
+//! segment is acknowledged once, and each acknowledgement is one RTT sample.
 
 use crate::ParameterError;
 use crate::control_state::ControlState;
@@ -9,12 +9,12 @@ use crate::roce::connection::INITIAL_RATE;
 use crate::settings::require;
 use units::{Rate, Time};
 
-/// Sampling of the round trip.
+/// Frequency of RTT samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RttSampling {
-    /// Once per segment, which is acknowledged as a whole.
+    /// One sample per segment, which has one acknowledgement.
     Segment,
-    /// Once per round trip: with the acknowledgement of the byte that was next to send at the last sample (HPCC's ns-3
+    /// One sample per RTT: the acknowledgement of the byte that was next to send at the last sample (HPCC's ns-3
     /// fork).
     RoundTrip,
 }
@@ -26,51 +26,52 @@ parameters! {
         title: "RoCE whose rate follows the gradient of the round trip time";
         source: "Mittal et al., TIMELY: RTT-based Congestion Control for the Datacenter, SIGCOMM 2015";
         over: crate::roce::connection::MECHANISM, without ["ack_every"];
-        /// Rate of a new flow; `None` for the highest rate of the flow.
+        /// Initial rate of a flow; `None` for the maximum rate of the flow.
         initial_rate: Option<Rate> = "initial_rate" rate_or["line"], default "line",
             INITIAL_RATE[0],
             INITIAL_RATE[1];
-        /// Payload bytes per sample.
+        /// Payload bytes per segment, that is, per acknowledgement and RTT sample.
         segment_bytes: u64 = "segment" bytes, default "16KB",
             "payload per acknowledgement and round-trip sample, at least a packet; with a window one \
              acknowledgement covers at most half of it",
             "TIMELY, sec. 3: segments of 16 to 64 KB";
-        /// Sampling of the round trip.
+        /// Frequency of RTT samples.
         measure: RttSampling = "measure" word["segment" = RttSampling::Segment, "round-trip" = RttSampling::RoundTrip],
             default "segment",
             "when a round trip is measured: segment, at each acknowledgement of one; round-trip, once in \
              a round trip, and every packet is acknowledged; rises below t_low then count for hyper_after too",
             "TIMELY, sec. 3 and algorithm 1; HPCC's ns-3 fork, CC_MODE 7: round-trip";
-        /// Weight alpha of a new round-trip difference in the moving average, above 0, up to 1.
+        /// EWMA weight alpha of a new RTT difference, above 0, up to 1.
         ewma: f64 = "ewma" share, default "0.875",
             "weight alpha of a new difference of round trips in their average, above 0, up to 1",
             "TIMELY, algorithm 1; Bahnasy's thesis, sec. 3.7: 0.875";
-        /// Multiplicative decrease constant beta, above 0, below 1.
+        /// Multiplicative decrease factor beta, above 0, below 1.
         beta: f64 = "beta" share, default "0.8",
             "strength of a cut, above 0, below 1",
             "TIMELY, algorithm 1 and sec. 4.3";
-        /// The additive increase step delta.
+        /// Additive increase step delta.
         additive_increase: Rate = "additive_increase" rate, default "10Mbps",
             "step delta by which a rate rises at each measurement",
             "TIMELY, sec. 4.3";
-        /// Round-trip time below which the rate rises.
+        /// RTT threshold T_low, below which the rate rises.
         t_low: Time = "t_low" time, default "50us",
             "below this round trip the rate rises, whatever the gradient",
             "TIMELY, sec. 4.4; Bahnasy's thesis, sec. 3.7";
-        /// Round-trip time above which the rate falls.
+        /// RTT threshold T_high, above which the rate falls.
         t_high: Time = "t_high" time, default "500us",
             "above this round trip the rate falls, whatever the gradient; at least t_low",
             "TIMELY, sec. 4.4; Bahnasy's thesis, sec. 3.7 (250us at 100 Gbps)";
-        /// Minimum round-trip time, by which differences are divided to obtain the gradient.
+        /// Minimum RTT, D_minRTT, by which RTT differences are divided to obtain the gradient.
         min_rtt: Time = "min_rtt" time, default "20us",
             "D_minRTT, which differences of round trips are divided by",
             "TIMELY, algorithm 1; Bahnasy's thesis, sec. 3.7";
-        /// Consecutive samples without a rising gradient from which the step is multiplied.
+        /// Number of consecutive samples without a positive gradient from which the additive increase step is
+        /// multiplied (hyperactive increase).
         hyper_after: u32 = "hyper_after" count, default "5",
             "measurements in a row without a rise of the round trip after which the step is multiplied, \
              at least 1",
             "TIMELY, sec. 4.3";
-        /// Multiplier of the step in this case.
+        /// Factor of the additive increase step in hyperactive increase.
         hyper_factor: u32 = "hyper_factor" count, default "5",
             "factor N of the step then, at least 1; 1 disables it",
             "TIMELY, algorithm 1";
@@ -106,24 +107,24 @@ impl ControlSettings for TimelyParameters {
     }
 }
 
-/// Rate of one flow.
+/// Rate control of one flow.
 #[derive(Clone, Debug)]
 pub struct Timely {
     rate: Rate,
     limit: Rate,
     line: Rate,
-    /// Last round-trip sample; [`Time::MAX`] before the first.
+    /// Last RTT sample; [`Time::MAX`] before the first sample.
     rtt: Time,
-    /// Moving average of the differences between round trips, in picoseconds.
+    /// Moving average of the RTT differences, in picoseconds.
     difference_ps: f64,
-    /// Samples in a row without a rising gradient.
+    /// Number of consecutive samples without a positive gradient.
     calm: u32,
     rounds: RoundTrips,
 }
 
 impl Timely {
-    /// Factor by which `rtt` cuts a rate above `t_high` (Bahnasy's thesis, eq. 3.2). Eq. 1.2 of that thesis lacks the
-    /// `1 -` and would cut less for longer round trips.
+    /// Returns the factor by which an RTT above `t_high` multiplies the rate (Bahnasy's thesis, eq. 3.2). Eq. 1.2 of
+    /// that thesis lacks the `1 -` in parentheses, and would cut less for longer RTTs.
     fn cut_above(parameters: &TimelyParameters, rtt: Time) -> f64 {
         1.0 - parameters.beta * (1.0 - parameters.t_high.as_ps() as f64 / rtt.as_ps() as f64)
     }
@@ -138,7 +139,7 @@ impl Timely {
         self.rate = Rate::from_bps(raised).unwrap_or(self.limit).min(self.limit);
     }
 
-    /// Handles a round-trip sample, from which the serialisation delay has been subtracted (TIMELY, algorithm 1).
+    /// Handles an RTT sample, without the serialisation delay (TIMELY, algorithm 1).
     fn measure(&mut self, parameters: &TimelyParameters, rtt: Time) {
         let difference_ps = match self.rtt {
             Time::MAX => 0.0,
@@ -148,7 +149,7 @@ impl Timely {
         self.difference_ps = (1.0 - parameters.ewma) * self.difference_ps + parameters.ewma * difference_ps;
         let gradient = self.difference_ps / parameters.min_rtt.as_ps() as f64;
         let calm = std::mem::replace(&mut self.calm, 0);
-        // HPCC's ns-3 fork counts every increase towards hyper increase, those below t_low too.
+        // HPCC's ns-3 fork counts every increase towards hyperactive increase, also those at RTTs below T_low.
         if rtt < parameters.t_low && parameters.measure == RttSampling::Segment {
             self.raise(parameters, 1);
         } else if rtt > parameters.t_high {
@@ -185,8 +186,8 @@ impl RateController for Timely {
         ControlState { rate: Some(self.rate), rtt, ..ControlState::default() }
     }
 
-    /// Subtracts the frame's serialisation delay from the completion time (TIMELY, sec. 3.1). Because packets are paced
-    /// individually, the round trip of a segment includes the serialisation of its last packet only.
+    /// Subtracts the serialisation delay of the frame from the completion time (TIMELY, sec. 3.1). Since packets are
+    /// paced individually, the RTT of a segment includes the serialisation delay of its last packet only.
     fn on_ack(&mut self, parameters: &TimelyParameters, _now: Time, ack: AckInfo<'_>) {
         if parameters.measure == RttSampling::RoundTrip {
             if !self.rounds.ends(&ack) {
@@ -224,7 +225,7 @@ mod tests {
         AckInfo { rtt, wire_bytes: 1082, ece, seq: 1000, new_bytes: 1000, next: 2000, switches: 1, hops: &[] }
     }
 
-    /// Once per round trip: acknowledgements of data already in flight are no samples.
+    /// One sample per RTT: acknowledgements of data that was in flight at the last sample are no samples.
     #[test]
     fn a_round_trip_is_measured_once() {
         let p = TimelyParameters { measure: RttSampling::RoundTrip, ..TimelyParameters::default() };
@@ -234,7 +235,7 @@ mod tests {
             let ack = AckInfo { seq, next: seq + 9000, ..ack(Time::from_us(40), false) };
             flow.on_ack(&p, Time::ZERO, ack);
         }
-        // Packet 1, then the packet that each sample covers: 11, 21, 31.
+        // Samples are the acknowledgements of packets 1, 11, 21 and 31: four steps of 10 Mbps.
         assert_eq!(flow.rate, Rate::from_mbps(1040));
         assert_eq!(p.acknowledged_bytes(), Some(1));
     }
@@ -262,14 +263,14 @@ mod tests {
         let mut flow = flow(&p, Rate::from_gbps(5));
         flow.measure(&p, Time::from_us(100));
         assert_eq!(flow.rate, Rate::from_mbps(5010), "no difference yet");
-        // 4 us more: a gradient of 0.875 * 4 / 20.
+        // The RTT is 4 us longer: the gradient is 0.875 * 4 / 20 = 0.175.
         flow.measure(&p, Time::from_us(104));
         assert_eq!(flow.rate.as_bps(), (5.01e9 * (1.0 - 0.8 * 0.175)) as u64);
-        // 4 us less: the average is 0.125 * 3.5 - 0.875 * 4, below zero.
+        // The RTT is 4 us shorter: the moving average of the difference is 0.125 * 3.5 - 0.875 * 4, below zero.
         let before = flow.rate;
         flow.measure(&p, Time::from_us(100));
         assert_eq!(flow.rate.as_bps(), before.as_bps() + 10_000_000);
-        // A gradient of 10 cuts to the minimum, not below zero.
+        // A gradient above 10 cuts the rate to its minimum, not below zero.
         flow.measure(&p, Time::from_us(400));
         assert_eq!(flow.rate, p.min_rate);
     }
@@ -283,12 +284,12 @@ mod tests {
             flow.measure(&p, Time::from_us(us));
             rates.push(flow.rate.as_bps() as i64 / 10_000_000 - 100);
         }
-        // A round trip below T_low resets the count; after 40 us, a sample of 95 us is a rising gradient.
+        // An RTT below T_low (40 us) resets the count. The next sample, 95 us, has a positive gradient.
         assert_eq!(rates[..7], [1, 2, 3, 4, 9, 14, 15]);
         assert!(rates[7] < 15);
     }
 
-    /// HPCC's ns-3 fork: five single steps below T_low, then multiplied steps.
+    /// HPCC's ns-3 fork: at RTTs below T_low there are five single steps, then multiplied steps.
     #[test]
     fn measured_once_a_round_trip_rises_below_t_low_count_too() {
         let mut p = TimelyParameters {
@@ -308,7 +309,7 @@ mod tests {
         assert_eq!(rates(&p), [1, 2, 3, 4, 5, 6, 7, 8], "algorithm 1 has no long step there");
         p.measure = RttSampling::RoundTrip;
         assert_eq!(rates(&p), [1, 2, 3, 4, 5, 10, 15, 20]);
-        // A rise of the round trip below T_low neither cuts nor resets the count.
+        // A rising RTT below T_low neither cuts the rate nor resets the count.
         let mut flow = flow(&p, Rate::from_gbps(1));
         (1..=6).for_each(|us| flow.measure(&p, Time::from_us(us * 7)));
         assert_eq!(flow.rate, Rate::from_mbps(2000));
@@ -316,8 +317,8 @@ mod tests {
         assert_eq!(flow.calm, 0);
     }
 
-    /// TIMELY has no fixed point (Zhu et al., CoNEXT 2016): at a constant round trip every rate rises, and flows with
-    /// equal round trips do not converge.
+    /// TIMELY has no fixed point (Zhu et al., CoNEXT 2016): at a constant RTT between the thresholds every rate
+    /// rises, and flows with equal RTTs do not converge.
     #[test]
     fn timely_has_no_fixed_point() {
         let p = TimelyParameters::default();
@@ -325,12 +326,13 @@ mod tests {
             for us in [50, 60, 275, 500] {
                 let mut flow = flow(&p, Rate::from_mbps(mbps));
                 (0..20).for_each(|_| flow.measure(&p, Time::from_us(us)));
-                // Four single steps, then sixteen multiplied by five: 84 steps of 10 Mbps.
+                // Four single steps, then sixteen steps multiplied by five: 84 steps of 10 Mbps.
                 assert_eq!(flow.rate, Rate::from_mbps((mbps + 840).min(10_000)));
             }
         }
         let (mut slow, mut fast) = (flow(&p, Rate::from_gbps(1)), flow(&p, Rate::from_gbps(4)));
-        // A fluid queue of two flows at 10 Gbps: the share of the fast flow barely changes.
+        // Fluid model: flows of initially 1 and 4 Gbps share a queue with a service rate of 10 Gbps. The fast flow
+        // keeps more than half.
         let (mut queue_us, mut least) = (0.0_f64, f64::MAX);
         for _ in 0..20_000 {
             let sum = (slow.rate.as_bps() + fast.rate.as_bps()) as f64;
@@ -343,7 +345,7 @@ mod tests {
         assert!(least > 0.5, "the fast flow stays the fast one: {least}");
     }
 
-    /// Random round-trip samples, including extreme ones: rates stay finite and within their bounds.
+    /// Random RTT samples, including extreme ones: the rate stays finite and within its bounds.
     #[test]
     fn the_rate_keeps_its_bounds_for_any_measurement() {
         let p = TimelyParameters::default();
@@ -372,7 +374,7 @@ mod tests {
     fn serialisation_is_no_part_of_the_round_trip() {
         let p = TimelyParameters::default();
         let mut flow = flow(&p, Rate::from_gbps(1));
-        // The serialisation delay of 1082 bytes at 10 Gbps is 865.6 ns.
+        // The serialisation delay of 1082 bytes at 10 Gbps is 865.6 ns, which is subtracted from the RTT.
         let rtt = Time::from_us(70) + Time::from_ps(865_600);
         flow.on_ack(&p, Time::ZERO, ack(rtt, false));
         assert_eq!(flow.rtt, Time::from_us(70));

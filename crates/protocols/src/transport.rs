@@ -1,4 +1,4 @@
-//! Enums over all transports: a host stores these states by value and dispatches by `match`.
+//! Enums over all transports. A host stores the state of senders and receivers by value, and dispatches by `match`.
 //!
 //! ```text
 //!  sender.poll ──Segment──▶ wire ──Frame──▶ receiver.on_frame
@@ -34,7 +34,7 @@
 //!         Offer::Done => break,
 //!     }
 //! }
-//! // Three frames, two of them paced 4178 bytes on the wire apart.
+//! // Three frames; the second and the third are paced at intervals of 4178 wire bytes.
 //! assert_eq!(now, line_rate.serialise(4178) * 2);
 //! # Ok::<(), protocols::ParameterError>(())
 //! ```
@@ -76,9 +76,9 @@ pub use crate::endpoint::FlowStart;
 pub enum TransportParameters {
     /// See [`datagram`].
     Datagram(Arc<DatagramParameters>),
-    /// See [`tcp`]; includes DCTCP, which reacts differently to ECN marks.
+    /// See [`tcp`]; includes DCTCP, which has another reaction to ECN marks.
     Tcp(Arc<TcpParameters>),
-    /// See [`roce`]; includes all rate controls over it, such as DCQCN.
+    /// See [`roce`]; includes all rate controls, such as DCQCN.
     Roce(Arc<RoceParameters>),
     /// See [`ndp`]; includes EQDS.
     Ndp(Arc<NdpParameters>),
@@ -106,46 +106,46 @@ pub const MECHANISMS: [&Mechanism; 15] = [
 ];
 
 impl TransportParameters {
-    /// Datagrams.
+    /// Creates the transport of datagrams.
     ///
     /// # Errors
-    /// If the values contradict each other.
+    /// If the values are inconsistent.
     pub fn datagram(parameters: DatagramParameters) -> Result<Self, ParameterError> {
         parameters.check()?;
         Ok(TransportParameters::Datagram(Arc::new(parameters)))
     }
 
-    /// TCP with any congestion control and ECN reaction.
+    /// Creates a TCP transport, with any congestion control and ECN reaction.
     ///
     /// # Errors
-    /// If the values contradict each other.
+    /// If the values are inconsistent.
     pub fn tcp(parameters: TcpParameters) -> Result<Self, ParameterError> {
         parameters.check()?;
         Ok(TransportParameters::Tcp(Arc::new(parameters)))
     }
 
-    /// RoCE with any rate control.
+    /// Creates a RoCE transport, with any rate control.
     ///
     /// # Errors
-    /// If the values contradict each other.
+    /// If the values are inconsistent.
     pub fn roce(parameters: RoceParameters) -> Result<Self, ParameterError> {
         parameters.check()?;
         Ok(TransportParameters::Roce(Arc::new(parameters)))
     }
 
-    /// NDP with any kind of pulls.
+    /// Creates an NDP or EQDS transport.
     ///
     /// # Errors
-    /// If the values contradict each other.
+    /// If the values are inconsistent.
     pub fn ndp(parameters: NdpParameters) -> Result<Self, ParameterError> {
         parameters.check()?;
         Ok(TransportParameters::Ndp(Arc::new(parameters)))
     }
 
-    /// Builds the transport that scenarios call `kind`; `settings` (key and text) override its defaults.
+    /// Creates the transport named `kind` in scenarios; `settings` (key and text) override its defaults.
     ///
     /// # Errors
-    /// If the transport or a parameter does not exist, or a value is invalid.
+    /// If there is no such transport or parameter, or a value is invalid.
     pub fn build<'a>(
         kind: &str,
         settings: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -177,13 +177,13 @@ impl TransportParameters {
         }
     }
 
-    /// Returns the setting, in scenario syntax, without which parameter `key` has no effect; `None` if `key` has an
-    /// effect.
+    /// Returns the setting, in scenario syntax, that the parameter `key` requires, if it is not in force; `None` if
+    /// `key` has an effect.
     pub fn idle(&self, key: &str) -> Option<&'static str> {
         idle::needs(self, key)
     }
 
-    /// Makes the sending end of `flow`.
+    /// Creates the sender of `flow`.
     pub fn sender(&self, flow: &FlowStart) -> SenderState {
         match self {
             TransportParameters::Datagram(parameters) => SenderState::Datagram(DatagramSender::new(parameters, flow)),
@@ -207,7 +207,7 @@ impl TransportParameters {
         }
     }
 
-    /// Makes the receiving end of a flow; [`crate::frame::flags::LAST`] marks the end of the data.
+    /// Creates the receiver of a flow; [`crate::frame::flags::LAST`] marks the end of the data.
     pub fn receiver(&self) -> ReceiverState {
         match self {
             TransportParameters::Datagram(_) => ReceiverState::Datagram(DatagramReceiver::default()),
@@ -221,7 +221,7 @@ impl TransportParameters {
         }
     }
 
-    /// Makes the receiving end of a complete flow of `size_bytes`, whose last byte arrived at `completed` on the host's
+    /// Creates the receiver of a complete flow of `size_bytes`, whose last byte arrived at `completed` on the host's
     /// clock. Hosts do not keep the receivers of complete flows. If the last acknowledgement is lost and the sender
     /// retransmits, the receiving host creates such a receiver, which acknowledges the duplicates.
     pub fn complete_receiver(&self, size_bytes: u64, completed: Time) -> ReceiverState {
@@ -245,20 +245,20 @@ impl TransportParameters {
         }
     }
 
-    /// Longest retransmission timeout. A host must remember a complete flow for longer than this, or it would take a
-    /// late retransmission for a new flow.
+    /// Longest retransmission timeout. A host must remember a complete flow for longer, because otherwise it would
+    /// treat a late retransmission as a new flow.
     pub fn max_rto(&self) -> Time {
         match self {
             TransportParameters::Datagram(_) => Time::ZERO,
             TransportParameters::Tcp(parameters) => parameters.fixed_rto.unwrap_or(parameters.max_rto),
             TransportParameters::Roce(parameters) => parameters.max_rto(),
-            // A packet is retransmitted after two timer ticks.
+            // A packet is retransmitted at the second timer tick.
             TransportParameters::Ndp(parameters) => parameters.timeout.unwrap_or(Time::ZERO) * 2,
             TransportParameters::Custom(transport) => transport.max_rto(),
         }
     }
 
-    /// Switch support that the congestion control needs.
+    /// Switch feature that the congestion control needs.
     pub fn needs(&self) -> SwitchSupport {
         match self {
             TransportParameters::Tcp(parameters) if matches!(parameters.ecn, tcp::EcnMode::Dctcp(_)) => {
@@ -269,7 +269,7 @@ impl TransportParameters {
         }
     }
 
-    /// Whether data frames are ECN-capable (RFC 3168, ECT).
+    /// Whether data frames are ECN-capable (ECT codepoint, RFC 3168).
     pub fn is_ecn_capable(&self) -> bool {
         match self {
             TransportParameters::Tcp(parameters) => parameters.ecn != tcp::EcnMode::Off,
@@ -278,7 +278,7 @@ impl TransportParameters {
         }
     }
 
-    /// Whether senders have a window or rate that [`Sender::on_returned`] can halve and that recovers afterwards.
+    /// Whether senders have a window or rate that [`Sender::on_returned`] can halve, and that recovers afterwards.
     pub fn slows_down(&self) -> bool {
         match self {
             TransportParameters::Datagram(_) | TransportParameters::Ndp(_) | TransportParameters::Custom(_) => false,
@@ -289,9 +289,9 @@ impl TransportParameters {
         }
     }
 
-    /// Whether a connection can carry several messages one after another ([`Sender::extend`]) and keeps its window or
-    /// rate between them. Datagrams and receiver-driven transports keep no state between messages. With external rate
-    /// control a connection has one message, because agents control flows, not connections.
+    /// Whether a connection can carry several messages one after another ([`Sender::extend`]), and keeps its window
+    /// or rate between them. Datagrams and receiver-driven transports keep no state between messages. With external
+    /// rate control a connection has one message, because agents control flows, not connections.
     pub fn has_connections(&self) -> bool {
         match self {
             TransportParameters::Tcp(_) => true,
@@ -300,13 +300,13 @@ impl TransportParameters {
         }
     }
 
-    /// Whether an external agent sets the rate of its flows.
+    /// Whether an external agent sets the rates of the flows.
     pub fn is_external(&self) -> bool {
         matches!(self, TransportParameters::Roce(parameters)
             if matches!(parameters.control, ControlParameters::External(_)))
     }
 
-    /// Payload in bytes of every data frame of a flow but the last.
+    /// Payload bytes of every data frame of a flow, except for the last one.
     pub fn payload_bytes(&self) -> u16 {
         match self {
             TransportParameters::Datagram(parameters) => parameters.payload_bytes(),
@@ -317,7 +317,7 @@ impl TransportParameters {
         }
     }
 
-    /// Bytes of a data frame other than its payload, FCS included.
+    /// Header bytes of a data frame, FCS included.
     pub fn header_bytes(&self) -> u16 {
         match self {
             TransportParameters::Datagram(parameters) => parameters.header_bytes,
@@ -328,7 +328,7 @@ impl TransportParameters {
         }
     }
 
-    /// Bitmask of the traffic classes that its frames use in addition to the class of the flow.
+    /// Bitmask of the traffic classes of the transport's own frames, without the class of the flow.
     pub fn classes(&self) -> u8 {
         match self {
             TransportParameters::Custom(transport) => transport.classes(),
@@ -337,12 +337,12 @@ impl TransportParameters {
         }
     }
 
-    /// Whether its senders select the path of each frame, so that frames of a flow may arrive out of order.
+    /// Whether senders select the path of each frame, so that frames of a flow may arrive out of order.
     pub fn chooses_paths(&self) -> bool {
         matches!(self, TransportParameters::Custom(transport) if transport.chooses_paths())
     }
 
-    /// Whether frames of its flows collect telemetry.
+    /// Whether frames of the flows collect telemetry.
     pub fn collects(&self) -> bool {
         match self {
             TransportParameters::Custom(transport) => transport.collects(),
@@ -351,7 +351,7 @@ impl TransportParameters {
         }
     }
 
-    /// Lowest rate of a host's port that the transport supports, with the parameter that sets this limit.
+    /// Minimum port rate of a host that the transport supports, with the parameter that causes this limit.
     pub fn least_line_rate(&self) -> Option<(&'static str, Rate)> {
         match self {
             TransportParameters::Roce(parameters) => parameters.control.least_line_rate(),
@@ -359,8 +359,8 @@ impl TransportParameters {
         }
     }
 
-    /// If the transport is receiver-driven, the length in bytes of a pull frame. The host then schedules the pulls of
-    /// its flows and sets [`FlowStart::round_trip`].
+    /// Length of a pull frame in bytes, if the transport is receiver-driven. The host then schedules the pulls of its
+    /// flows, and sets [`FlowStart::round_trip`].
     pub fn receiver_driven(&self) -> Option<u16> {
         match self {
             TransportParameters::Ndp(parameters) => Some(parameters.control_bytes),
@@ -368,8 +368,8 @@ impl TransportParameters {
         }
     }
 
-    /// If senders need the round-trip time of their path ([`FlowStart::round_trip`]), the length in bytes of the
-    /// acknowledgement of a full packet, from which the host computes it.
+    /// Length of the acknowledgement of a full packet in bytes, if senders need the RTT of their path
+    /// ([`FlowStart::round_trip`]), which the host computes with this length.
     pub fn wants_round_trip(&self) -> Option<u16> {
         match self {
             TransportParameters::Roce(parameters) => {
@@ -379,13 +379,13 @@ impl TransportParameters {
         }
     }
 
-    /// Whether acknowledgements may carry pulls.
+    /// Whether acknowledgements can carry pulls.
     pub fn pulls_with_acks(&self) -> bool {
         matches!(self, TransportParameters::Ndp(parameters) if parameters.pulls == Pulls::Acks)
     }
 }
 
-/// Wraps `receiver` in the measurement that its rate control needs, if any.
+/// Wraps `receiver` in the measurement that the rate control needs, if it needs one.
 fn roce_receiver(parameters: &Arc<RoceParameters>, receiver: RoceReceiver) -> ReceiverState {
     match MeasuringReceiver::new(parameters, receiver.clone()) {
         Some(measuring) => ReceiverState::Custom(Box::new(measuring)),
@@ -401,22 +401,22 @@ fn selective_receiver(parameters: &Arc<RoceParameters>, receiver: SelectiveRecei
     }
 }
 
-/// The sending end of one flow.
+/// Sender state of one flow.
 #[derive(Clone, Debug)]
 pub enum SenderState {
     /// See [`datagram`].
     Datagram(DatagramSender),
-    /// See [`tcp`]; boxed, since it is several times the size of the others.
+    /// See [`tcp`]. Boxed, since it is several times the size of the other variants.
     Tcp(Box<TcpSender>),
     /// See [`roce`].
     Roce(RoceSender),
     /// See [`ndp`].
     Ndp(NdpSender),
-    /// See [`crate::custom`]; also rare built-in senders, so that the `match` has few arms.
+    /// See [`crate::custom`]. Also used for rare built-in senders, so that the `match` has few arms.
     Custom(Box<dyn AnySender>),
 }
 
-/// The receiving end of one flow.
+/// Receiver state of one flow.
 #[derive(Clone, Debug)]
 pub enum ReceiverState {
     /// See [`datagram`].
@@ -427,11 +427,11 @@ pub enum ReceiverState {
     Roce(RoceReceiver),
     /// See [`ndp`].
     Ndp(NdpReceiver),
-    /// See [`crate::custom`]; also rare built-in receivers.
+    /// See [`crate::custom`]. Also used for rare built-in receivers.
     Custom(Box<dyn AnyReceiver>),
 }
 
-/// Calls a method of the active variant.
+/// Calls a method of the active variant of an enum.
 macro_rules! dispatch {
     ($kind:ident, $self:expr, $state:ident => $call:expr) => {
         match $self {
@@ -532,8 +532,8 @@ impl Receiver for ReceiverState {
 mod tests {
     use super::*;
 
-    /// Memory per flow, for hosts with a million flows: at most 3 cache lines (192 bytes) per sender and 1.5 (96 bytes)
-    /// per receiver.
+    /// Limits the memory per flow, for hosts with a million flows: at most 3 cache lines (192 bytes) per sender, and
+    /// 1.5 cache lines (96 bytes) per receiver.
     #[test]
     fn states_stay_small() {
         assert!(size_of::<DatagramSender>() <= 64, "{}", size_of::<DatagramSender>());
@@ -542,7 +542,7 @@ mod tests {
         assert!(size_of::<ReceiverState>() <= 96, "{}", size_of::<ReceiverState>());
     }
 
-    /// Defaults of the tables equal those of the structs, and every key of a table can be set.
+    /// The defaults in the tables equal those of the structs, and every key of a table can be set.
     #[test]
     fn defaults_are_those_of_the_tables() {
         for mechanism in MECHANISMS {

@@ -1,5 +1,5 @@
-//! Packet trimming: a frame that does not fit its queue loses its payload. Its header notifies the receiver or the
-//! sender of the loss at once.
+//! Packet trimming: a switch removes the payload of a frame that does not fit its queue, and forwards or returns the
+//! header. The header reports the loss to the receiver or the sender at once.
 
 use crate::describe::Default::{Absent, Value};
 use crate::describe::{Mechanism, Parameter, Syntax, extended};
@@ -8,37 +8,37 @@ use crate::limits::QueueLimit;
 use crate::parameters::{Parameters, parameters};
 use crate::settings::require;
 
-/// Destination of headers.
+/// Destination of the headers of trimmed frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum HeaderDestination {
-    /// Headers use the queue of their own class (NDP).
+    /// Headers are enqueued in the queue of the header class (NDP).
     #[default]
     OwnQueue,
-    /// Headers use the queue of the trimmed frame (cut payload).
+    /// Headers are enqueued in the queue of the trimmed frame (cut payload).
     SameQueue,
-    /// Headers return to the source of the trimmed frame (SFC).
+    /// Headers are returned to the source of the trimmed frame (SFC).
     Source,
 }
 
-/// The frame that is trimmed.
+/// Frame that is trimmed if the queue is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Victim {
-    /// The arriving frame, which does not fit the queue.
+    /// The arriving frame.
     #[default]
     Arriving,
-    /// The youngest frame in the queue.
+    /// The last frame in the queue.
     Tail,
-    /// One of the two, each with probability one half.
+    /// The arriving frame or the last frame in the queue, each with probability one half.
     Coin,
 }
 
 /// Treatment of a header that does not fit its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum HeaderFull {
-    /// The header returns to its source.
+    /// The header is returned to its source.
     #[default]
     Return,
-    /// The header is lost.
+    /// The header is dropped.
     Drop,
 }
 
@@ -59,23 +59,23 @@ const TIERS: Parameter = Parameter {
 };
 
 parameters! {
-    /// Parameters of a switch that trims. By default it trims every class except that of headers, at switches of every
-    /// tier.
+    /// Parameters of a switch that trims. By default, switches of all tiers trim all classes except the class of
+    /// headers.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct TrimParameters: Overload "trim" {
         title: "NDP: the payload is cut, the header is forwarded in its own queue";
         source: "Handley et al., Re-architecting datacenter networks and stacks for low latency and high performance \
             (NDP, SIGCOMM 2017); Popa et al., Implementing packet trimming support in hardware";
-        /// Length of a trimmed frame in bytes, at least [`crate::frame::MIN_FRAME_BYTES`].
+        /// Frame length of a trimmed frame in bytes, at least [`crate::frame::MIN_FRAME_BYTES`].
         size_bytes: u16 = "size" frame_bytes, default "64B",
             "length of a trimmed frame, FCS included: at least its headers, and less than the largest frame; frames \
              of at most this length are not trimmed",
             "NDP's header in the trimming paper's simulations; SONiC 128 B and more, depending on the chip";
-        /// Class of headers.
+        /// Traffic class of headers.
         header_class: u8 = "header_class" class, default "7",
             "class of headers, 0 to 7; switch.scheduler determines its priority",
             "NDP, section 3.1: a queue of higher priority; the number is a choice of this project";
-        /// The frame that is trimmed.
+        /// Frame that is trimmed if the queue is full.
         victim: Victim = "victim"
             word["arriving" = Victim::Arriving, "tail" = Victim::Tail, "coin" = Victim::Coin],
             default "arriving",
@@ -100,9 +100,9 @@ parameters! {
     }
     also [HEADER_QUEUE, TIERS]
     beside {
-        /// Destination of headers.
+        /// Destination of the headers of trimmed frames.
         scheme: HeaderDestination = HeaderDestination::OwnQueue;
-        /// Bitmask of the tiers that trim.
+        /// Bitmask of the tiers whose switches trim.
         tiers: u8 = 0xff;
     }
     check(parameters) {
@@ -117,13 +117,13 @@ impl Default for TrimParameters {
     }
 }
 
-/// Description of NDP's trimming: without the watermark of [`SFC`].
+/// Description of NDP's trimming, without the watermark, which only [`SFC`] has.
 pub const TRIM: Mechanism = Mechanism {
     parameters: &extended::<{ MECHANISM.parameters.len() - 1 }>(MECHANISM.parameters, &["watermark"], &[], &[]),
     ..MECHANISM
 };
 
-/// Description of cut payload.
+/// Description of cut payload (CP).
 pub const CUT_PAYLOAD: Mechanism = Mechanism {
     kind: "cut-payload",
     title: "CP: the payload is cut, the header stays in the queue",
@@ -144,7 +144,7 @@ pub const CUT_PAYLOAD: Mechanism = Mechanism {
     ..MECHANISM
 };
 
-/// Description of source flow control.
+/// Description of source flow control (SFC).
 pub const SFC: Mechanism = Mechanism {
     kind: "sfc",
     title: "SFC: above a watermark the payload is cut, and the header returns to its source",
@@ -158,13 +158,13 @@ pub const SFC: Mechanism = Mechanism {
 };
 
 impl TrimParameters {
-    /// Class of the queue for the header of a frame of `class`.
+    /// Class of the queue in which the header of a frame of `class` is enqueued.
     #[inline]
     pub fn class_of_header(&self, class: u8) -> u8 {
         if self.scheme == HeaderDestination::SameQueue { class } else { self.header_class }
     }
 
-    /// Whether headers use the queue of `class`.
+    /// Whether headers are enqueued in the queue of `class`.
     #[inline]
     pub fn headers_wait_in(&self, class: u8) -> bool {
         if self.scheme == HeaderDestination::SameQueue {
@@ -174,14 +174,15 @@ impl TrimParameters {
         }
     }
 
-    /// Whether `frame` in the queue of `class` may use the buffer reserved for headers.
+    /// Whether `frame`, in the queue of `class`, may use the buffer reserved for headers.
     #[inline]
     pub fn counts_as_header(&self, class: u8, frame: &Frame) -> bool {
         self.headers_wait_in(class)
             && (self.scheme != HeaderDestination::SameQueue || frame.size_bytes <= self.size_bytes)
     }
 
-    /// Whether a queue of `frames` frames and `bytes` bytes trims arriving frames.
+    /// Whether a queue with `frames` frames and `bytes` bytes has reached the watermark, so that arriving frames are
+    /// trimmed.
     #[inline]
     pub fn is_past_watermark(&self, frames: usize, bytes: u64) -> bool {
         match self.watermark {
@@ -191,22 +192,22 @@ impl TrimParameters {
         }
     }
 
-    /// Whether `frame` can be trimmed.
+    /// Whether `frame` can be trimmed: it is a data frame of a trimmed class and longer than a trimmed frame.
     #[inline]
     pub fn can_cut(&self, frame: &Frame) -> bool {
         frame.kind == Kind::Data && frame.size_bytes > self.size_bytes && self.classes & (1 << frame.class) != 0
     }
 
-    /// Trims `frame`, a data frame.
+    /// Returns the trimmed form of the data frame `frame`.
     pub fn cut(&self, frame: &Frame) -> Frame {
         let class = self.class_of_header(frame.class);
         Frame { kind: Kind::Trimmed, size_bytes: self.size_bytes, class, ..*frame }
     }
 }
 
-/// Returns the header `frame` with source and destination exchanged.
+/// Returns the header `frame` for its return to the source: with source and destination exchanged.
 pub fn give_back(frame: &Frame) -> Frame {
-    // An explicit path leads to the destination only.
+    // The explicit path is that to the destination, so that it cannot be used for the return.
     let flags = frame.flags & !flags::EXPLICIT_PATH;
     Frame { kind: Kind::Returned, src: frame.dst, dst: frame.src, flags, ..*frame }
 }
@@ -226,8 +227,8 @@ mod tests {
         assert_eq!((header.seq, header.payload_bytes, header.flow, header.dst), (3000, 1460, 9, 2));
         let back = give_back(&header);
         assert_eq!((back.kind, back.src, back.dst, back.flow), (Kind::Returned, 2, 1, 9));
-        // Frames that are never trimmed: headers, frames without payload, frames of other classes, and frames of
-        // minimum length.
+        // Frames that are never trimmed: headers, frames without payload, frames of other classes, frames of minimum
+        // length.
         for other in [header, back, Frame { kind: Kind::Ack, ..frame }, Frame { class: 1, ..frame }] {
             assert!(!trim.can_cut(&other), "{other:?}");
         }

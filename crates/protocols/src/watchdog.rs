@@ -1,4 +1,4 @@
-//! PFC watchdog: ends the effect of pauses that last too long (a pause storm) on a queue.
+//! PFC watchdog: detects pauses of a queue that last too long (a pause storm), and ends their effect.
 //!
 //! ```text
 //!              paused for `detection_time` without a break
@@ -7,41 +7,42 @@
 //!              not paused for `restoration_time`
 //! ```
 //!
-//! A faulty network card or a deadlock pauses forever, and the congestion spreads.
+//! Without a watchdog, a faulty network adapter or a deadlock could pause a queue forever, and the congestion would
+//! spread.
 
 use crate::parameters::parameters;
 use crate::settings::require;
 use units::Time;
 
-/// Classes of a port.
+/// Number of traffic classes of a port.
 const CLASSES: usize = 8;
 
-/// Treatment of a queue's frames in a storm.
+/// Treatment of the frames of a queue in a storm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StormAction {
-    /// Frames of the queue are lost.
+    /// The frames of the queue are dropped.
     Drop,
-    /// Frames of the queue are sent despite the pause.
+    /// The frames of the queue are sent despite the pause.
     Forward,
 }
 
 const ABOVE_ZERO: &str = "a time above zero, such as \"200ms\"";
 
 parameters! {
-    /// Parameters of the watchdog: start and end of storms, and the treatment of frames.
+    /// Parameters of the watchdog: conditions for start and end of a storm, and treatment of frames in a storm.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct WatchdogParameters: Watchdog "watchdog" {
         title: "PFC watchdog: drops or forwards frames of a queue paused for too long";
         source: "SONiC, PFC watchdog";
-        /// Uninterrupted pause after which a storm begins. Positive.
+        /// Duration of an uninterrupted pause after which a storm begins; above zero.
         detection_time: Time = "detection_time" time, default "200ms",
             "a queue stopped this long without a break is in a storm, above zero",
             "SONiC: the usual detection time";
-        /// Time without a pause after which a storm ends. Positive.
+        /// Time without a pause after which a storm ends; above zero.
         restoration_time: Time = "restoration_time" time, default "200ms",
             "the storm is over when no pause was in force for this long, above zero",
             "SONiC: the usual restoration time";
-        /// Treatment of frames in a storm.
+        /// Treatment of the frames of a queue in a storm.
         action: StormAction = "action"
             word["drop" = StormAction::Drop, "forward" = StormAction::Forward], default "drop",
             "action for the queue's frames in a storm: drop, or forward despite the pauses",
@@ -58,29 +59,29 @@ parameters! {
 /// Result of [`Watchdog::update`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StormUpdate {
-    /// Bitmask of the classes with a storm that began.
+    /// Bitmask of the classes whose storm began.
     pub begun: u8,
-    /// Bitmask of the classes with a storm that ended.
+    /// Bitmask of the classes whose storm ended.
     pub ended: u8,
-    /// Time of the next call unless a pause arrives earlier; [`Time::MAX`] for none.
+    /// Time of the next necessary call if no pause arrives before; [`Time::MAX`] if none is necessary.
     pub again: Time,
 }
 
-/// Storms of one class so far.
+/// Counters of the storms of one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClassStorms {
     /// Number of storms that began.
     pub begun: u64,
     /// Number of storms that ended.
     pub restored: u64,
-    /// Total duration of the storms that ended.
+    /// Total duration of the storms that have ended.
     ended: Time,
     /// Start of the last storm.
     since: Time,
 }
 
 impl ClassStorms {
-    /// Total time in storms up to `now`.
+    /// Total time in storms, up to `now`.
     pub fn time(&self, now: Time) -> Time {
         let running = if self.begun > self.restored { now.saturating_sub(self.since) } else { Time::ZERO };
         self.ended + running
@@ -91,37 +92,37 @@ impl ClassStorms {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watchdog {
     stormed: u8,
-    /// `None` before the first call.
+    /// `None` before the first pause.
     memory: Option<Box<Memory>>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Memory {
-    /// End of the last pause of each class.
+    /// Expiry of the last pause of each class.
     paused_until: [Time; CLASSES],
     storms: [ClassStorms; CLASSES],
 }
 
 impl Watchdog {
-    /// Bitmask of the classes in a storm.
+    /// Bitmask of the classes that are in a storm.
     #[inline]
     pub fn stormed(&self) -> u8 {
         self.stormed
     }
 
-    /// Start of the storm of `class`; `None` without a storm.
+    /// Start of the current storm of `class`; `None` if it is not in a storm.
     pub fn stormed_since(&self, class: u8) -> Option<Time> {
         let memory = self.memory.as_ref().filter(|_| self.stormed & 1 << class != 0)?;
         Some(memory.storms[usize::from(class)].since)
     }
 
-    /// Storms of each class that had one.
+    /// Counters of each class that has had a storm.
     pub fn storms(&self) -> impl Iterator<Item = (u8, ClassStorms)> + '_ {
         let all = self.memory.iter().flat_map(|memory| (0..).zip(memory.storms));
         all.filter(|(_, storms)| storms.begun > 0)
     }
 
-    /// Records a pause of `classes` that expires at `until`; a resume expires at once.
+    /// Records a pause of the bitmask `classes` that expires at `until`; for a resume, `until` is the current time.
     pub fn on_pause(&mut self, classes: u8, until: Time) {
         let memory = self.memory.get_or_insert_default();
         for class in (0..CLASSES).filter(|class| classes & 1 << class != 0) {
@@ -129,8 +130,8 @@ impl Watchdog {
         }
     }
 
-    /// Updates the storms at `now`; `stopped` is the start of each class's uninterrupted pause, `None` for a class that
-    /// may send.
+    /// Updates the storms at `now`. `stopped` is the start of the uninterrupted pause of each class; `None` for
+    /// classes that are not paused.
     pub fn update(
         &mut self,
         now: Time,
@@ -155,7 +156,7 @@ impl Watchdog {
             }
             let Some(since) = stopped else { continue };
             let begins = since.saturating_add(parameters.detection_time);
-            // A storm that has ended begins again only with a new pause.
+            // A storm that ends in this call does not begin again in the same call.
             if begins <= now && update.ended & bit == 0 {
                 self.stormed |= bit;
                 update.begun |= bit;
@@ -207,9 +208,9 @@ mod tests {
         assert!(dog.storms().all(|(_, storms)| storms.time(Time::MAX) == Time::from_us(550 - 210)));
     }
 
-    /// Random pauses of one class: a storm begins only after at least 200 us (`detection_time`) of pause, and ends at
-    /// least 300 us (`restoration_time`) and less than 500 us after the last pause frame. Begin and end of storms
-    /// alternate, and the counted time in storms is exact.
+    /// Random pauses of one class: a storm begins only after at least 200 us (`detection_time`) of uninterrupted
+    /// pause, and ends at least 300 us (`restoration_time`) and less than 500 us after the last pause frame. Starts
+    /// and ends of storms alternate, and the total time in storms is exact.
     #[test]
     fn agrees_with_the_definition() {
         for seed in 0..100 {

@@ -1,5 +1,6 @@
-//! Every mechanism has a page with description, usage, parameters, references and validation, and a type for Python.
-//! `UPDATE_DOCS=1 cargo test -p tidegate-protocols --test pages` rewrites the tables of parameters and the types.
+//! Every mechanism needs a documentation page with description, usage, parameters, references and validation, and a
+//! Python type. `UPDATE_DOCS=1 cargo test -p tidegate-protocols --test pages` rewrites the parameter tables and the
+//! Python types.
 
 use protocols::describe::{Default, Family, Mechanism, ValueType};
 use protocols::mechanisms;
@@ -11,7 +12,7 @@ const BEGIN: &str = "<!-- parameters: begin (generated, see crates/protocols/tes
 const END: &str = "<!-- parameters: end -->\n";
 const SECTIONS: [&str; 5] = ["## Description", "## Usage", "## Parameters", "## References", "## Validation"];
 
-/// One test at a time: a page must not be read while it is rewritten.
+/// Serialises the tests, because a page must not be read while another test rewrites it.
 fn alone() -> MutexGuard<'static, ()> {
     static PAGES: Mutex<()> = Mutex::new(());
     PAGES.lock().unwrap_or_else(PoisonError::into_inner)
@@ -88,7 +89,7 @@ fn no_page_is_left_behind() {
     }
 }
 
-/// Beginning of the file with the Python types.
+/// Head of the generated file with the Python types.
 const PYTHON_HEAD: &str = r#""""Types of the tables of mechanisms in a scenario, for type checkers.
 
     transport: Dcqcn = {"kind": "dcqcn", "min_rate": "1Gbps"}
@@ -100,7 +101,7 @@ checker; the reader of scenarios reports a required key that is missing.
 from typing import Literal, TypedDict
 "#;
 
-/// Python type of values.
+/// Returns the Python type of a value type.
 fn python_type(value: ValueType) -> String {
     let literal = |words: &[&str]| {
         let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
@@ -123,7 +124,7 @@ fn python_type(value: ValueType) -> String {
     }
 }
 
-/// Name of a class: `pause-at-output` is `PauseAtOutput`.
+/// Returns the Python class name of a mechanism: `PauseAtOutput` for `pause-at-output`.
 fn class_name(kind: &str) -> String {
     let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
     kind.split('-').map(capital).collect()
@@ -135,7 +136,7 @@ fn the_python_types_are_current() {
     for mechanism in mechanisms::all() {
         let name = class_name(mechanism.kind);
         let _ = write!(text, "\n#: {}\n{name} = TypedDict(\n    \"{name}\",\n    {{\n", mechanism.title);
-        // The table of a family with one mechanism has no `kind`.
+        // The scenario table of a family with a single mechanism has no key `kind`.
         let has_kind = matches!(
             mechanism.family,
             Family::FlowControl

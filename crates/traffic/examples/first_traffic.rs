@@ -1,4 +1,4 @@
-//! Sixteen hosts, each of which sends 1 MB to one other: a permutation.
+//! A permutation: each of sixteen hosts sends 1 MB to one other host, and receives from one other host.
 //!
 //! ```text
 //!  h0  h1  h2  ...  h15

@@ -1,4 +1,4 @@
-//! Flow arrivals drawn during the run, so that memory does not depend on the length of the run.
+//! Flow arrivals that are drawn during the run, so that memory does not depend on the duration of the run.
 
 use crate::error::PlanError;
 use crate::random::{component, exponential};
@@ -7,11 +7,11 @@ use std::sync::Arc;
 use units::random::{Stream, purpose};
 use units::{Rate, Time};
 
-/// A Poisson process of flows at one host: exponential gaps, destinations uniform among the others, sizes from a
-/// distribution (the convention of HPCC's generator). Sources of one entry share their lists.
+/// Poisson process of flows at one host: exponential gaps, destinations uniform among the other hosts, sizes from a
+/// distribution (the convention of HPCC's traffic generator). All sources of one traffic entry share the lists.
 #[derive(Clone, Debug)]
 pub struct Arrivals {
-    /// The sending host.
+    /// Sending host.
     pub src: u32,
     /// Priority class of the flows, 0 to 7.
     pub class: u8,
@@ -20,9 +20,9 @@ pub struct Arrivals {
     /// Destination port of the flows.
     pub dst_port: u16,
     destinations: Arc<[u32]>,
-    /// Computed once, so that the check of each source need not search the list.
+    /// Maximum of `destinations`, computed once, so that the validation of each source need not search the list.
     largest_destination: u32,
-    /// Index of `src` among the destinations.
+    /// Index of `src` in `destinations`; `None` if it is not in the list.
     own_position: Option<u32>,
     sizes: Sizes,
     mean_gap: Time,
@@ -35,15 +35,15 @@ pub struct Arrivals {
 /// An arriving flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// Start; never before the previous one.
+    /// Start time, not before that of the previous flow.
     pub at: Time,
-    /// The receiving host.
+    /// Receiving host.
     pub dst: u32,
-    /// At least 1.
+    /// Flow size in bytes, at least 1.
     pub size_bytes: u64,
 }
 
-/// Parameters shared by the sources of one entry.
+/// Parameters shared by the sources of one traffic entry.
 pub(crate) struct Shared<'a> {
     pub entry: &'a crate::entry::Entry,
     pub destinations: &'a Arc<[u32]>,
@@ -55,7 +55,7 @@ pub(crate) struct Shared<'a> {
 }
 
 impl Arrivals {
-    /// Makes the source at `src`.
+    /// Creates the source at host `src`.
     pub(crate) fn new(shared: &Shared<'_>, src: u32, own_position: Option<u32>) -> Self {
         let entry = shared.entry;
         let component = component(entry.traffic, src);
@@ -77,8 +77,8 @@ impl Arrivals {
         }
     }
 
-    /// Returns the next flow; `None` when the maximum number of flows or the stop time is reached. No flow starts at
-    /// or after the stop time.
+    /// Returns the next flow; `None` if the maximum number of flows or the stop time has been reached. All flows
+    /// start before the stop time.
     #[allow(clippy::should_implement_trait, reason = "an `Iterator` would promise adaptors that clone the stream")]
     pub fn next(&mut self) -> Option<Arrival> {
         if self.left == 0 {
@@ -92,7 +92,7 @@ impl Arrivals {
         self.last = at;
         self.left -= u64::from(self.left != u64::MAX);
         let others = self.destinations.len() as u64 - u64::from(self.own_position.is_some());
-        // Skip the sender's own position, so that the other destinations stay equally likely.
+        // Skips the sender's own position, so that all other destinations are equally likely.
         let mut at_list = self.stream.below(others);
         if self.own_position.is_some_and(|own| at_list >= u64::from(own)) {
             at_list += 1;
@@ -101,17 +101,17 @@ impl Arrivals {
         Some(Arrival { at, dst, size_bytes: self.sizes.draw(&mut self.stream) })
     }
 
-    /// Returns `true` if the number of flows is limited, or the last flow starts before `time`.
+    /// Returns `true` if the number of flows is limited, or the stop time is before `time`.
     pub fn ends_before(&self, time: Time) -> bool {
         self.left != u64::MAX || self.stop < time
     }
 
-    /// Returns the possible receivers. The sender may be among them; it is never drawn.
+    /// Returns the list of destinations. The sender may be in the list, but is never drawn.
     pub fn destinations(&self) -> &[u32] {
         &self.destinations
     }
 
-    /// Returns the mean gap between two flows of this host.
+    /// Returns the mean time between two flows of this host.
     pub fn mean_gap(&self) -> Time {
         self.mean_gap
     }
@@ -134,18 +134,18 @@ impl Arrivals {
     }
 }
 
-/// Returns the mean gap at which flows of this mean size load a link of this rate: mean size * 8 / (rate * load),
-/// counting payload only (HPCC's convention), to a picosecond. `load` is a share of the rate, 1e-9 or more.
+/// Returns the mean time between flows of this mean size for the given load of a link: mean size * 8 / (rate * load),
+/// counting payload only (HPCC's convention), rounded to a picosecond. `load` is a share of the rate, at least 1e-9.
 pub fn mean_gap(mean: Mean, rate: Rate, load: f64) -> Option<Time> {
     if !(1e-9..=1e6).contains(&load) {
         return None;
     }
-    // The load in units of 1e-9, rounded: the rest is integer arithmetic.
+    // Load in units of 1e-9, rounded, so that the remaining calculation is in integers.
     let load = libm::round(load * 1e9) as u128;
     let bits_ps = mean.numerator.checked_mul(8_000_000_000_000)?;
     let per = mean.denominator.checked_mul(u128::from(rate.as_bps()))?;
-    // bits_ps / per is the gap in picoseconds at load 1. Quotient and remainder are scaled by 1e9 separately, to avoid
-    // an early overflow.
+    // bits_ps / per is the gap in picoseconds for load 1. Quotient and remainder are multiplied by 1e9 separately, to
+    // avoid an overflow.
     let (whole, rest) = (bits_ps / per, bits_ps % per);
     let scaled = whole.checked_mul(1_000_000_000)?.checked_add(rest.checked_mul(1_000_000_000)? / per)?;
     u64::try_from(scaled.checked_add(load / 2)? / load).ok().map(|ps| Time::from_ps(ps.max(1)))

@@ -1,4 +1,4 @@
-//! Size distributions: from files, and built in.
+//! Flow size distributions, from files and built-in.
 
 use crate::decimal;
 use crate::lines::{FileError, Lines, Problem, not_number};
@@ -6,15 +6,16 @@ use crate::sizes::{Cdf, CdfPoint};
 use std::io::BufRead;
 use std::sync::Arc;
 
-/// Maximum number of points of a distribution.
+/// Maximum number of points of a size distribution.
 const MAX_POINTS: usize = 1 << 20;
 
 impl Cdf {
-    /// Reads a distribution: two columns, size in bytes and cumulative share, linear between the lines. Shares end at
-    /// 100 (HPCC) or at 1 (conweave): the last line determines the scale. `file` is the name in errors.
+    /// Reads a size distribution: two columns, size in bytes and cumulative share, with linear interpolation between
+    /// the points. The last share is 100 (HPCC) or 1 (conweave), which determines the scale. `file` is the file name
+    /// in errors.
     ///
     /// # Errors
-    /// A line that is malformed, that decreases, or a last line that does not end at 100 or 1.
+    /// If a line is malformed, a size or share decreases, or the last share is not 100 or 1.
     pub fn read(reader: impl BufRead, file: &str) -> Result<Cdf, FileError> {
         let mut lines = Lines::new(reader, file, "size distribution");
         let (mut points, mut numbers) = (Vec::new(), Vec::new());
@@ -29,7 +30,7 @@ impl Cdf {
         let Some(last) = points.last() else {
             return Err(lines.error(Problem::Empty("lines of <bytes> <percent>")));
         };
-        // Both scales were read with twelve decimals.
+        // Shares were parsed with twelve decimals; those that end at 100 are scaled to end at 1.
         if last.share == 100 * Cdf::WHOLE {
             points.iter_mut().for_each(|point| point.share = (point.share + 50) / 100);
         } else if last.share != Cdf::WHOLE {
@@ -48,21 +49,21 @@ fn parse_point(columns: &[&str]) -> Result<CdfPoint, Problem> {
     Ok(CdfPoint { bytes, share })
 }
 
-/// A built-in distribution.
+/// A built-in size distribution.
 #[derive(Clone, Copy, Debug)]
 pub struct BuiltIn {
     /// Name in a scenario.
     pub name: &'static str,
-    /// Measurement, and source of the points.
+    /// Origin of the measurement, and source of the points.
     pub source: &'static str,
-    /// Size in bytes and cumulative share in hundredths of a percent.
+    /// Points: size in bytes, and cumulative share in hundredths of a percent.
     points: &'static [(u64, u64)],
 }
 
-/// Bytes per packet of the data-mining distribution, which is published in packets.
+/// Bytes per packet of the data-mining distribution, whose sizes were published in packets.
 const MINED_PACKET_BYTES: u64 = 1460;
 
-/// The built-in distributions.
+/// Built-in size distributions.
 pub const BUILT_IN: [BuiltIn; 4] = [
     BuiltIn {
         name: "ali-storage",
@@ -143,7 +144,7 @@ pub const BUILT_IN: [BuiltIn; 4] = [
 ];
 
 impl BuiltIn {
-    /// Returns the distribution of this name.
+    /// Returns the built-in distribution of this name; `None` if there is none.
     pub fn named(name: &str) -> Option<BuiltIn> {
         BUILT_IN.into_iter().find(|built_in| built_in.name == name)
     }
@@ -169,9 +170,10 @@ mod tests {
     fn means_are_exact() {
         let mean = |name: &str| BuiltIn::named(name).unwrap().cdf().mean();
         let whole = |Mean { numerator, denominator }| (numerator / denominator, numerator % denominator);
-        // By hand, in the order of the points: 750 + 750 + 2500 + 4000 + 8450 + 9800 + 60000 + ...
+        // Sum of (share * mean size) over the intervals, in bytes: 750 + 750 + 2500 + 4000 + 8450 + 9800 + 60000 +
+        // ...
         assert_eq!(whole(mean("web-search")), (1_711_250, 0));
-        // 5116.65 packets: the simulations of pFabric and its successors round it to 5117.
+        // The mean is 5116.65 packets; the simulations of pFabric and its successors round it to 5117.
         assert!((mean("data-mining").as_f64() / 1460.0 - 5116.6).abs() < 0.1);
         assert!((mean("ali-storage").as_f64() - 40_869.8).abs() < 1e-6, "{}", mean("ali-storage").as_f64());
         assert!((mean("facebook-hadoop").as_f64() - 120_420.75).abs() < 1e-6, "{}", mean("facebook-hadoop").as_f64());
@@ -208,8 +210,8 @@ mod tests {
         assert!(Cdf::read(&b"0 0\n\xff\xfe 1\n"[..], "x").unwrap_err().to_string().starts_with("x:2: not UTF-8"));
     }
 
-    /// Kolmogorov-Smirnov test at drawn sizes, at which the distribution is exact; the mean must be within four
-    /// standard errors.
+    /// Kolmogorov-Smirnov test at drawn sizes, for which the distribution is known exactly. The sample mean must be
+    /// within four standard errors of the mean.
     #[test]
     fn samples_follow_their_distribution() {
         const DRAWS: usize = 100_000;
@@ -218,12 +220,13 @@ mod tests {
             let (sizes, mut stream) = (Sizes::Empirical(cdf.clone()), Stream::new(seed as u64, 0, 0));
             let mut drawn: Vec<u64> = (0..DRAWS).map(|_| sizes.draw(&mut stream)).collect();
             drawn.sort_unstable();
-            // 1.95 / sqrt(n) is the 0.1 % quantile for a continuous distribution; steps only make it smaller.
+            // 1.95 / sqrt(n) is the 99.9 % quantile of the test statistic for a continuous distribution; for steps it
+            // is smaller.
             let allowed = 1.95 / (DRAWS as f64).sqrt();
             for at in (0..DRAWS).step_by(97) {
                 let below = drawn.partition_point(|size| *size <= drawn[at]) as f64 / DRAWS as f64;
                 let expected = cdf.share_at_most(drawn[at]) as f64 / Cdf::WHOLE as f64;
-                // Sizes are rounded to whole bytes: this matters if one byte has a share of its own.
+                // Sizes are rounded to whole bytes, which matters if a single size has a share of its own.
                 let next = cdf.share_at_most(drawn[at] + 1) as f64 / Cdf::WHOLE as f64;
                 assert!(below >= expected - allowed && below <= next + allowed, "{} at {}", built_in.name, drawn[at]);
             }

@@ -1,4 +1,4 @@
-//! htsim's connection matrices (`.cm`): flows, and triggers by which the completion of some flows starts others.
+//! Connection matrices of htsim (`.cm`): flows, and triggers by which the completion of flows starts other flows.
 //!
 //! ```text
 //! Nodes 16                     hosts, 0 to 15
@@ -12,14 +12,14 @@
 //!
 //! Kinds of triggers: `oneshot` starts all its flows at the first activation; `multishot` starts one more flow at
 //! each activation, in file order; `barrier` starts all its flows at the `count`-th activation (without a count, when
-//! all sources have activated it). A flow without `size`, or of size 0, has no end, as in htsim. `prio` is the class
-//! of its frames. `msg` numbers the messages of one connection, which share its `id` and are sent in this order; a
-//! `msg` without a number gets the next free number. A `failure` is refused: failing links are part of the scenario.
+//! all sources have activated it). A flow without `size`, or of size 0, has no end, as in htsim. `prio` is the
+//! traffic class of its frames. `msg` is the number of a message of a connection; messages with the same `id` are
+//! sent in the order of these numbers, and a `msg` without a number gets the next free number. A `failure` is
+//! refused, because link failures are part of the scenario.
 //!
-//! A start is in picoseconds in csg-htsim, possibly with decimals (rounded to the picosecond), and in whole
-//! microseconds in uet-htsim. Without an explicit unit, starts are microseconds if all are whole numbers below a
-//! million, since as picoseconds all flows would start within a microsecond. A warning reports this unless all starts
-//! are 0.
+//! In csg-htsim a start is in picoseconds, possibly with decimals (rounded to the picosecond); in uet-htsim it is in
+//! whole microseconds. Without an explicit unit, starts are in microseconds if all are whole numbers below a million,
+//! because in picoseconds all flows would start within a microsecond. A warning reports this unless all starts are 0.
 
 use crate::decimal;
 use crate::error::TrafficError;
@@ -34,17 +34,17 @@ use units::Time;
 /// Contents of a connection matrix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConnectionMatrix {
-    /// The flows in file order; waiting flows have their number of notifications.
+    /// Flows in file order. A waiting flow has the number of notifications that it waits for.
     pub flows: Vec<Flow>,
-    /// Notifications: flow, its event, the waiting flow.
+    /// Notifications: notifying flow, its event, and waiting flow.
     pub edges: Vec<(u32, FlowEvent, u32)>,
-    /// Pairs of consecutive messages of one connection.
+    /// Pairs of consecutive messages of one connection, as flow indices.
     pub follows: Vec<(u32, u32)>,
     /// Warnings about valid input.
     pub warnings: Vec<FlowWarning>,
 }
 
-/// Returns `true` if a file begins like a connection matrix: `Nodes` and a number.
+/// Returns `true` if a file starts like a connection matrix: with `Nodes` and a number.
 pub fn is_connection_matrix(content: &[u8]) -> bool {
     let text = String::from_utf8_lossy(&content[..content.len().min(4096)]);
     let mut lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
@@ -60,29 +60,29 @@ enum Kind {
     Barrier(Option<u64>),
 }
 
-/// Identifiers of a flow.
+/// Identification of a flow in the file.
 #[derive(Clone, Copy, Debug, Default)]
 struct Names {
     id: Option<u64>,
     message: Option<MessageNumber>,
 }
 
-/// Number of a flow's message on its connection.
+/// Number of the message of a flow on its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum MessageNumber {
     Number(u64),
-    /// The next free number, so that it never collides.
+    /// The next free number, which never equals an explicit number.
     Next,
 }
 
-/// Starts in the unit of their file, which is known only when all are read.
+/// Starts in the unit of their file, which is known only after all lines have been read.
 #[derive(Debug, Default)]
 struct WrittenStarts {
-    /// Flow, line and text, in file order.
+    /// Flow index, line number and text of each start, in file order.
     starts: Vec<(u32, u64, String)>,
 }
 
-/// Starts from this value on are not microseconds: no run of htsim begins a flow after a second.
+/// Minimum start value that indicates picoseconds: no run of htsim starts a flow after one second.
 const FIRST_IN_PICOSECONDS: u64 = 1_000_000;
 
 impl WrittenStarts {
@@ -96,7 +96,7 @@ impl WrittenStarts {
         options.start_unit.unwrap_or(guessed)
     }
 
-    /// Writes the starts into the flows.
+    /// Sets the starts of the flows, in the unit of the file.
     fn resolve(&self, flows: &mut [Flow], options: &FlowFileOptions) -> Result<Vec<FlowWarning>, (u64, Problem)> {
         let unit = self.unit(options);
         let (decimals, expected) = match unit {
@@ -123,7 +123,7 @@ impl WrittenStarts {
     }
 }
 
-/// References of a flow to triggers.
+/// References of a flow to triggers: the trigger it waits for, and those it activates.
 #[derive(Clone, Copy, Debug)]
 struct TriggerReferences {
     line: u64,
@@ -135,26 +135,27 @@ struct TriggerReferences {
 /// A trigger with its sources and targets.
 #[derive(Clone, Debug, Default)]
 struct Trigger {
-    /// Line and kind of the definition.
+    /// Line and kind of the trigger's definition; `None` if only references have been read.
     defined: Option<(u64, Kind)>,
     sources: Vec<(u32, FlowEvent)>,
     targets: Vec<u32>,
-    /// Line of the first reference.
+    /// Line of the first reference to the trigger.
     line: u64,
 }
 
-/// Maximum number of notifications of all triggers of a file, to limit memory to a gigabyte.
+/// Maximum number of notifications of all triggers of a file; it limits the memory to about a gigabyte.
 const MAX_NOTIFICATIONS: u64 = 1 << 26;
 
 const CONNECTION: &str = "<src>-><dst> [id <i>] [start <ps or us>] [trigger <t>] [size <bytes>] \
                           [send_done_trigger <t>] [recv_done_trigger <t>] [prio <p>] [msg [<m>]]";
 const TRIGGER: &str = "trigger id <t> oneshot | multishot | barrier [count <n>]";
 
-/// Reads a connection matrix. `file` is the name in errors; `default_class` applies to flows without `prio`.
+/// Reads a connection matrix. `file` is the file name in errors; `default_class` is the class of flows without
+/// `prio`.
 ///
 /// # Errors
-/// A line that is malformed, names a missing host or trigger, sends to itself, waits for a trigger that never fires or
-/// fires too few times, or is a duplicate; a file with fewer flows than announced.
+/// If a line is malformed, refers to a host or trigger that does not exist, sends to its own source, waits for a
+/// trigger that never fires or fires too few times, or is a duplicate; or if the file has fewer flows than announced.
 pub fn read_connection_matrix(
     reader: impl BufRead,
     file: &str,
@@ -164,15 +165,15 @@ pub fn read_connection_matrix(
     let mut lines = Lines::new(reader, file, "htsim connection matrix");
     let mut promised = None;
     let (mut flows, mut refers) = (Vec::new(), Vec::new());
-    // Flows by id and message.
+    // Id and message number of each flow, to detect duplicates.
     let mut ids: BTreeSet<(u64, Option<MessageNumber>)> = BTreeSet::new();
     let mut starts = WrittenStarts::default();
     let mut triggers: BTreeMap<u64, Trigger> = BTreeMap::new();
     let mut warnings = Vec::new();
-    // Connection, number of the message, flow.
+    // Per message: connection, number of the message, flow index.
     let mut messages: Vec<(u64, u64, u32)> = Vec::new();
     let mut next_messages: BTreeMap<u64, u64> = BTreeMap::new();
-    // Owned copies: the words would borrow `lines`, which reports the errors.
+    // Owned copies, because the words would borrow `lines`, which is needed for errors.
     let owned = |words: Vec<&str>| words.into_iter().map(str::to_owned).collect::<Vec<String>>();
     while let Some(words) = lines.next()?.map(owned) {
         let number = lines.number();
@@ -248,7 +249,7 @@ pub fn read_connection_matrix(
             }
         }
     }
-    // Every target of a trigger waits for every source of it.
+    // Every target of a trigger waits for every source of the trigger.
     let pairs = triggers.values().map(|trigger| trigger.sources.len() as u64 * trigger.targets.len() as u64);
     let (pairs, limit) = (pairs.fold(0, u64::saturating_add), MAX_NOTIFICATIONS);
     if pairs > limit {
@@ -265,7 +266,7 @@ pub fn read_connection_matrix(
     Ok(ConnectionMatrix { flows, edges, follows, warnings })
 }
 
-/// Returns the pairs of consecutive messages of each connection. An error is the flow and its reason.
+/// Returns the pairs of consecutive messages of each connection. An error contains the flow and its reason.
 fn follow(mut messages: Vec<(u64, u64, u32)>, flows: &[Flow]) -> Result<Vec<(u32, u32)>, (u32, String)> {
     messages.sort_unstable();
     let mut follows = Vec::new();
@@ -292,7 +293,8 @@ fn follow(mut messages: Vec<(u64, u64, u32)>, flows: &[Flow]) -> Result<Vec<(u32
     Ok(follows)
 }
 
-/// Adds a notification from each source of a trigger to each of its targets. An error is the line and its reason.
+/// Adds a notification from each source of a trigger to each of its targets. An error contains the line and its
+/// reason.
 fn wire(
     id: u64,
     trigger: &Trigger,
@@ -306,8 +308,8 @@ fn wire(
     };
     let fires = trigger.sources.len() as u64;
     for (index, &target) in trigger.targets.iter().enumerate() {
-        // Each target counts the notifications of all sources: the n-th target of a multishot starts at its n-th
-        // notification.
+        // Each target counts the notifications of all sources; the n-th target of a multishot trigger starts at its
+        // n-th notification.
         let needed = match kind {
             Kind::Oneshot => 1,
             Kind::Multishot => index as u64 + 1,
@@ -330,7 +332,7 @@ fn wire(
 /// Appends the flows of a connection matrix.
 ///
 /// # Errors
-/// More flows or notifications than a plan holds.
+/// If the plan would exceed its limits.
 pub fn replay_connection_matrix(matrix: ConnectionMatrix, builder: &mut PlanBuilder) -> Result<(), TrafficError> {
     builder.reserve("replay", matrix.flows.len() as u128, matrix.edges.len() as u128)?;
     let first = builder.len() as u32;
@@ -372,7 +374,7 @@ fn trigger(words: &[&str]) -> Result<(u64, Kind), Problem> {
     Ok((number_of(id, "the number of a trigger")?, kind))
 }
 
-/// Parses a flow, starting at 0 or after its trigger, and returns its start as text.
+/// Parses a flow that starts at time 0 or after a trigger. Returns also the text of its start time.
 fn connection<'a>(
     pair: &str,
     mut words: &[&'a str],
@@ -431,9 +433,9 @@ fn connection<'a>(
         (Some(_), Some(_)) => {
             return Err(Problem::Trigger("a flow has a start or a trigger, not both".to_owned()));
         }
-        // Placeholder until the trigger is defined.
+        // Placeholder until the trigger is known.
         (None, Some(_)) => Start::After { waits_for: 1, delay: Time::ZERO },
-        // Placeholder until the unit is known.
+        // Placeholder until the unit of starts is known.
         (_, None) => Start::At(Time::ZERO),
     };
     let (traffic, dst_port) = (options.traffic, options.default_dst_port);
@@ -493,7 +495,7 @@ mod tests {
         assert_eq!(builder.build(16).unwrap().notifications.len(), 5);
     }
 
-    /// htsim reads and writes starts as floats.
+    /// htsim reads and writes starts as floating-point numbers.
     #[test]
     fn starts_may_have_decimals() {
         let text =
@@ -504,7 +506,7 @@ mod tests {
         assert_eq!(matrix.warnings, [FlowWarning::Rounded { line: 5 }]);
     }
 
-    /// `start 100` means 100 us in uet-htsim, 100 ps in csg-htsim.
+    /// Without an explicit unit, `start 100` is ambiguous: 100 us in uet-htsim, 100 ps in csg-htsim.
     #[test]
     fn the_unit_of_starts_is_stated_or_guessed_with_a_warning() {
         let file = |start: &str| {
@@ -526,7 +528,7 @@ mod tests {
         assert!(guessed(us)[0].to_string().contains("start_unit"));
     }
 
-    /// Files of uet-htsim have `msg` without a number: the next free one.
+    /// In files of uet-htsim, `msg` has no number; the message gets the next free one.
     #[test]
     fn a_message_without_a_number_is_the_next() {
         let line = "0->1 id 1 msg start 0 size 40860\n";
@@ -553,7 +555,7 @@ mod tests {
         assert!(error.contains("x.cm:4: duplicate flow id 1 with message 1"), "{error}");
     }
 
-    /// A hundred thousand sources and as many targets of one trigger: ten billion notifications from 3 MB of text.
+    /// One trigger with 100,000 sources and 100,000 targets: 3 MB of text would cause ten billion notifications.
     #[test]
     fn triggers_that_multiply_are_refused_before_they_do() {
         let mut text = String::from("Nodes 16\nConnections 200000\ntrigger id 1 oneshot\n");

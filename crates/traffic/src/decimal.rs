@@ -1,8 +1,8 @@
-//! Decimal numbers as integers, without floats.
+//! Parser of decimal numbers as integers, without floating-point arithmetic.
 
 /// Parses a non-negative decimal number, possibly with an exponent ("2.000000807", "1e-05"), in units of
-/// 10^-`decimals`; returns also `true` if that is exact, else it is rounded to the nearest, half up. `None` for no
-/// number, a negative one, or overflow.
+/// 10^-`decimals`. Returns the number, rounded half up, and `true` if it is exact. Returns `None` if the text is not
+/// such a number, or if it overflows.
 pub(crate) fn parse(text: &str, decimals: i32) -> Option<(u64, bool)> {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, exponent.parse::<i16>().ok()?),
@@ -14,7 +14,7 @@ pub(crate) fn parse(text: &str, decimals: i32) -> Option<(u64, bool)> {
     if digits().next().is_none() || !digits().all(|digit| digit.is_ascii_digit()) {
         return None;
     }
-    // Trailing zeros are dropped, so that long numbers with few significant digits do not overflow.
+    // Trailing zeros are ignored, so that long numbers with few significant digits do not overflow.
     let fraction = fraction.trim_end_matches('0');
     let mut value: u128 = 0;
     for digit in whole.bytes().chain(fraction.bytes()) {
@@ -27,10 +27,10 @@ pub(crate) fn parse(text: &str, decimals: i32) -> Option<(u64, bool)> {
     let power = 10u128.checked_pow(u32::try_from(shift.unsigned_abs()).ok()?);
     let (value, exact) = match (shift >= 0, power) {
         (true, power) => (value.checked_mul(power?)?, true),
-        // Far smaller than any unit.
+        // The number is far smaller than the unit, so that it rounds to 0.
         (false, None) => (0, false),
         (false, Some(power)) => {
-            // Half up; `2 * rest` could overflow.
+            // Rounds half up; the simpler `2 * rest >= power` could overflow.
             (value / power + u128::from(value % power >= power - power / 2), value.is_multiple_of(power))
         }
     };

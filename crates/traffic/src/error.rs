@@ -2,20 +2,20 @@
 
 use thiserror::Error;
 
-/// Error of a [`Plan`](crate::Plan). Flows are named by their index in the plan.
+/// Error of a [`Plan`](crate::Plan). Flows are identified by their index in the plan.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PlanError {
-    /// A host index that the fabric does not have.
+    /// A flow has a host index that the fabric does not have.
     #[error("flow {flow} names host {host}, but there are {hosts} hosts: use 0 to {}", hosts.saturating_sub(1))]
     HostOutOfRange {
         /// The flow.
         flow: u32,
-        /// The missing host.
+        /// The invalid host index.
         host: u32,
         /// Number of hosts.
         hosts: u32,
     },
-    /// A flow from a host to itself crosses no link.
+    /// A flow has the same source and destination.
     #[error("flow {flow} goes from host {host} to itself: source and destination must differ")]
     ToItself {
         /// The flow.
@@ -23,39 +23,39 @@ pub enum PlanError {
         /// The host that is both source and destination.
         host: u32,
     },
-    /// A flow without a byte never completes.
+    /// A flow has no bytes, so that it would never complete.
     #[error("flow {flow} has no bytes: a size is at least 1")]
     ZeroSize {
         /// The flow.
         flow: u32,
     },
-    /// A datagram source that cannot send: no frame length, no mean duration, or no frame in a burst.
+    /// A datagram source has invalid parameters, such as a frame length of zero.
     #[error("flow {flow}: {why}")]
     BadSource {
         /// The flow.
         flow: u32,
-        /// The error and a correct value.
+        /// Description of the error, and a valid value.
         why: &'static str,
     },
-    /// A notification to a flow that is not in the plan.
+    /// A notification targets a flow that is not in the plan.
     #[error("flow {flow} notifies flow {target}, but there are {flows} flows")]
     UnknownTarget {
         /// The notifying flow.
         flow: u32,
-        /// The missing flow.
+        /// The target, which does not exist.
         target: u32,
         /// Number of flows.
         flows: u32,
     },
-    /// A notification to a flow that starts at a fixed time.
+    /// A notification targets a flow that starts at a fixed time.
     #[error("flow {flow} notifies flow {target}, which starts at a fixed time without a notification")]
     NotWaiting {
         /// The notifying flow.
         flow: u32,
-        /// The flow with the fixed start.
+        /// The target, which has a fixed start time.
         target: u32,
     },
-    /// A join at one host cannot start a flow of another host.
+    /// A join at one host would start a flow of another host.
     #[error("a join at host {host} would start flow {target} of another host")]
     ElsewhereJoined {
         /// The host of the join.
@@ -63,36 +63,36 @@ pub enum PlanError {
         /// The flow of another host.
         target: u32,
     },
-    /// A flow that waits for no notification, or for more than are sent to it.
+    /// A flow waits for no notification, or for more notifications than it gets.
     #[error("flow {flow} waits for {waits_for} notifications, but {sent} flows notify it")]
     WrongCount {
         /// The flow.
         flow: u32,
-        /// Notifications that it waits for.
+        /// Number of notifications that the flow waits for.
         waits_for: u32,
-        /// Notifications that are sent.
+        /// Number of notifications that the flow gets.
         sent: u32,
     },
-    /// A flow that waits for the end of one that has no end.
+    /// A flow waits for the completion of a flow that has no end.
     #[error("flow {flow} waits for flow {endless}, which never ends")]
     WaitsForEndless {
         /// The waiting flow.
         flow: u32,
-        /// The flow without end.
+        /// The flow that has no end.
         endless: u32,
     },
-    /// A dependency cycle: each flow waits for the next, the last for the first.
+    /// Dependency cycle: each flow waits for the next one, and the last flow for the first.
     #[error("{}", say_cycle(cycle))]
     Cycle {
-        /// The flows of the cycle, each once.
+        /// The flows of the cycle, in this order.
         cycle: Vec<u32>,
     },
-    /// An arrival process with invalid parameters, such as a host that the fabric does not have.
+    /// An arrival process has invalid parameters, such as a host index that the fabric does not have.
     #[error("arrivals at host {src}: {why}")]
     BadArrivals {
         /// The sending host.
         src: u32,
-        /// The error and a correct value.
+        /// Description of the error, and a valid value.
         why: String,
     },
 }
@@ -102,7 +102,7 @@ fn say_cycle(cycle: &[u32]) -> String {
     if cycle.len() == 1 {
         return format!("flow {first} waits for itself and can never start");
     }
-    // A longer cycle is no more readable in full.
+    // Only the first flows of a long cycle are listed.
     const SHOWN: usize = 8;
     let mut text = format!("flow {first} waits for");
     for flow in cycle.iter().skip(1).take(SHOWN) {
@@ -114,21 +114,21 @@ fn say_cycle(cycle: &[u32]) -> String {
     text + &format!(" flow {first}: none of them can ever start")
 }
 
-/// Error of a generator's parameters.
+/// Error in the parameters of a traffic generator.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TrafficError {
-    /// Fewer hosts than the pattern needs.
+    /// There are fewer hosts than the pattern needs.
     #[error("{what} needs at least {needed} host{}, but there {} \
         {hosts}", if *.needed == 1 { "" } else { "s" }, if *.hosts == 1 { "is" } else { "are" })]
     TooFewHosts {
         /// The pattern.
         what: &'static str,
-        /// Number of hosts that it needs.
+        /// Number of hosts that the pattern needs.
         needed: u64,
         /// Number of hosts.
         hosts: u64,
     },
-    /// A duplicate host.
+    /// A host occurs twice in a list.
     #[error("{what}: host {host} appears twice")]
     HostTwice {
         /// The pattern.
@@ -136,22 +136,22 @@ pub enum TrafficError {
         /// The host.
         host: u32,
     },
-    /// A parameter out of range.
+    /// A parameter is out of range.
     #[error("{key}: {why}")]
     BadParameter {
-        /// The parameter, as in a scenario.
+        /// Key of the parameter in a scenario.
         key: &'static str,
         /// Description of the invalid value, and the valid range.
         why: String,
     },
-    /// More flows or notifications than a plan holds.
+    /// The plan would have more flows or notifications than its limit.
     #[error("{what} makes {count} {kind}, more than the {limit} a plan holds: use arrivals, or fewer hosts")]
     TooMany {
         /// The pattern.
         what: &'static str,
-        /// Number that it would make.
+        /// Number of flows or notifications that the plan would have.
         count: u128,
-        /// Flows or notifications.
+        /// "flows" or "notifications".
         kind: &'static str,
         /// The limit.
         limit: u64,

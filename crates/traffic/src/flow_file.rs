@@ -1,4 +1,5 @@
-//! `flow.txt` of the HPCC and conweave simulators, and of their ancestor ns3-rdma: read, replay and write.
+//! Flow files (`flow.txt`) of the HPCC and conweave simulators, and of ns3-rdma, on which these are based: read,
+//! replay, write.
 //!
 //! ```text
 //! 2                            number of flows; all after the last flow is comment
@@ -7,8 +8,9 @@
 //! 0 2 3 20 2.0 9.5             ns3-rdma: source, destination, priority group, packets, start and end in s
 //! ```
 //!
-//! Six columns are of ns3-rdma if in every line the fifth is less than the sixth: a start before its end. If each line
-//! could also be of HPCC (a flow of 2 bytes at 9 s), the caller must state the format.
+//! A file with six columns has the format of ns3-rdma if the fifth column is less than the sixth in every line,
+//! because a start is before its end. If each line is also valid in HPCC's format (a flow of 2 bytes at 9 s), the
+//! caller must state the format.
 
 use crate::decimal;
 use crate::error::TrafficError;
@@ -24,26 +26,27 @@ use units::Time;
 pub struct FlowFileOptions {
     /// Number of hosts.
     pub hosts: u32,
-    /// Switches, ascending, if ids count nodes. Empty: ids count hosts, which is equal if all hosts are numbered before
-    /// the switches.
+    /// Node ids of the switches, ascending, if ids in the file count all nodes. Empty: ids count only hosts; this is
+    /// equivalent if all hosts have lower ids than all switches.
     pub switches: Vec<u32>,
-    /// Instant that becomes 0. The simulators start traffic at 2 s by convention; zero keeps the times.
+    /// Time in the file that becomes time 0. By convention, the simulators start traffic at 2 s; zero keeps all
+    /// times.
     pub time_origin: Time,
-    /// Index of the flows' traffic entry.
+    /// Index of the traffic entry of the flows.
     pub traffic: u8,
-    /// Destination port for files without one (conweave, ns3-rdma); HPCC writes 100.
+    /// Destination port for formats without a port column (conweave, ns3-rdma); HPCC's files have 100.
     pub default_dst_port: u16,
     /// Format of a flow file; `None`: detected from the content.
     pub columns: Option<FlowColumns>,
-    /// Payload in bytes of a packet, for files that count packets (ns3-rdma: `PACKET_PAYLOAD_SIZE`).
+    /// Payload bytes per packet, for formats that count packets (ns3-rdma: `PACKET_PAYLOAD_SIZE`).
     pub packet_bytes: u64,
-    /// Unit of starts in a connection matrix; `None`: guessed from the starts, with a warning.
+    /// Unit of start times in a connection matrix; `None`: guessed from the values, with a warning.
     pub start_unit: Option<StartUnit>,
 }
 
 impl Default for FlowFileOptions {
-    /// Returns options without hosts: times as in the file, port 100, packets of 1000 bytes, formats and units
-    /// detected.
+    /// Returns options without hosts: times as in the file, port 100, packets of 1000 bytes, format and unit detected
+    /// from the content.
     fn default() -> Self {
         FlowFileOptions {
             hosts: 0,
@@ -65,12 +68,12 @@ pub enum FlowColumns {
     Six,
     /// conweave: like HPCC, without the port.
     Five,
-    /// ns3-rdma: source, destination, priority group, packets, start, end; read only.
+    /// ns3-rdma: source, destination, priority group, packets, start, end. It is read only, never written.
     Packets,
 }
 
 impl FlowColumns {
-    /// Returns the name in a scenario.
+    /// Returns the name of the format in scenarios.
     pub fn name(self) -> &'static str {
         match self {
             FlowColumns::Six => "hpcc",
@@ -79,7 +82,7 @@ impl FlowColumns {
         }
     }
 
-    /// Returns the name in error messages.
+    /// Returns the name of the format in error messages.
     fn title(self) -> &'static str {
         match self {
             FlowColumns::Six => "hpcc flow file",
@@ -93,17 +96,17 @@ impl FlowColumns {
     }
 }
 
-/// Unit of starts in a connection matrix.
+/// Unit of start times in a connection matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StartUnit {
-    /// csg-htsim and older.
+    /// Picoseconds, as in csg-htsim and older versions.
     Picoseconds,
-    /// uet-htsim's UEC and EQDS programs: whole microseconds.
+    /// Whole microseconds, as in the UEC and EQDS programs of uet-htsim.
     Microseconds,
 }
 
 impl StartUnit {
-    /// Returns the name in a scenario.
+    /// Returns the name of the unit in scenarios.
     pub fn name(self) -> &'static str {
         match self {
             StartUnit::Picoseconds => "ps",
@@ -115,54 +118,54 @@ impl StartUnit {
 /// Contents of a flow file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowFile {
-    /// The flows, sorted by start; in file order for equal starts.
+    /// Flows, sorted by start time, with equal start times in file order.
     pub flows: Vec<Flow>,
-    /// Format of the file; `None` if it has no flow.
+    /// Format of the file; `None` if it has no flows.
     pub columns: Option<FlowColumns>,
     /// Warnings about valid input.
     pub warnings: Vec<FlowWarning>,
 }
 
-/// A warning about a flow file.
+/// Warning about a flow file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowWarning {
-    /// Starts decrease; the flows were sorted, stably. The simulators require sorted files.
+    /// Start times decrease, so that the flows were sorted (stable sort). The simulators require sorted files.
     Unsorted {
-        /// First line that starts before its predecessor.
+        /// First line whose start is before that of the previous line.
         line: u64,
     },
-    /// Six columns were detected as those of ns3-rdma.
+    /// Lines of six columns were detected as the format of ns3-rdma.
     Packets {
-        /// The first flow.
+        /// Line of the first flow.
         line: u64,
-        /// Payload of a packet in bytes.
+        /// Payload bytes per packet.
         packet_bytes: u64,
     },
-    /// A flow of ns3-rdma has an end time, which is ignored.
+    /// A flow in the format of ns3-rdma has an end time, which is ignored.
     Ends {
-        /// The first flow.
+        /// Line of the first flow.
         line: u64,
     },
-    /// The unit of starts was guessed, and the result depends on it.
+    /// The unit of start times was guessed, and the result depends on it.
     StartUnit {
-        /// First flow that starts later than 0.
+        /// Line of the first flow with a start after 0.
         line: u64,
-        /// The guessed unit.
+        /// Guessed unit.
         unit: StartUnit,
     },
-    /// A connection matrix numbers the messages of its connections.
+    /// A connection matrix has numbers for the messages of its connections.
     Messages {
-        /// The first such line.
+        /// First line with a message number.
         line: u64,
     },
-    /// Starts finer than a picosecond were rounded to the nearest.
+    /// Start times with more than twelve decimals were rounded to the nearest picosecond.
     Rounded {
-        /// The first such line.
+        /// First line with such a start time.
         line: u64,
     },
-    /// Lines beyond the announced number were ignored, as in the simulators.
+    /// Lines beyond the announced number of flows were ignored, as in the simulators.
     Surplus {
-        /// The first such line.
+        /// First ignored line.
         line: u64,
     },
 }
@@ -214,15 +217,16 @@ const EXPECTED: &str = "<src> <dst> <priority group> <destination port> <bytes> 
                         <src> <dst> <priority group> <packets> <start s> <end s>";
 const HEADER: &str = "the number of flows";
 
-/// Maximum number of flows for which memory is allocated before they are read.
+/// Maximum number of flows for which memory is allocated before their lines have been read.
 const TRUSTED_FLOWS: u64 = 1 << 16;
 
-/// Reads a flow file; its columns are detected from the content, unless the options state them. `file` is the name in
+/// Reads a flow file. Its format is detected from the content unless the options state it. `file` is the file name in
 /// errors.
 ///
 /// # Errors
-/// A line that is malformed, names a missing host, sends to itself, has no bytes or a priority group above 7, or starts
-/// before the time origin; a file with fewer flows than announced, or whose lines are valid in two formats.
+/// If a line is malformed, has a host that does not exist, the same source and destination, no bytes, a priority
+/// group above 7, or a start before the time origin; or if the file has fewer flows than announced, or all lines are
+/// valid in two formats.
 pub fn read_flow_file(reader: impl BufRead, file: &str, options: &FlowFileOptions) -> Result<FlowFile, FileError> {
     let mut lines = Lines::new(reader, file, options.columns.map_or("flow file", FlowColumns::title));
     let header = lines.next()?.map(|columns| parse_header(&columns));
@@ -232,7 +236,7 @@ pub fn read_flow_file(reader: impl BufRead, file: &str, options: &FlowFileOption
     };
     let mut read =
         ReadFlows { flows: Vec::with_capacity(promised.min(TRUSTED_FLOWS) as usize), ..ReadFlows::default() };
-    // Lines before the first line that determines the format.
+    // Lines read before the first line that determines the format.
     let mut undecided: Vec<(u64, Vec<String>)> = Vec::new();
     let mut columns = options.columns;
     for found in 0..promised {
@@ -264,7 +268,7 @@ pub fn read_flow_file(reader: impl BufRead, file: &str, options: &FlowFileOption
     }
     let expected = columns.map_or(6, FlowColumns::count);
     let mut surplus = None;
-    // After the announced flows, text is a comment; a line of numbers in the format may be a surplus flow.
+    // The text after the announced flows is a comment; a line of numbers in the file's format may be a surplus flow.
     while let Ok(Some(texts)) = lines.next() {
         if promised == 0 && texts[0].parse::<f64>().is_ok() {
             let expected = "no flow, as the first line states";
@@ -294,7 +298,7 @@ pub fn read_flow_file(reader: impl BufRead, file: &str, options: &FlowFileOption
     Ok(FlowFile { flows, columns, warnings })
 }
 
-/// Flows of the lines read so far.
+/// Flows of the lines that have been read.
 #[derive(Default)]
 struct ReadFlows {
     flows: Vec<Flow>,
@@ -326,10 +330,10 @@ impl ReadFlows {
     }
 }
 
-/// Appends the flows of a file.
+/// Appends the flows of a file to a plan.
 ///
 /// # Errors
-/// More flows than a plan holds.
+/// If the plan would exceed its limits.
 pub fn replay(file: FlowFile, builder: &mut PlanBuilder) -> Result<(), TrafficError> {
     builder.reserve("replay", file.flows.len() as u128, 0)?;
     for flow in file.flows {
@@ -418,7 +422,7 @@ fn parse_flow(
     Ok(ParsedFlow { flow, start, exact })
 }
 
-/// Returns the format of a line; `None` if it is valid in two formats.
+/// Returns the format of a line; `None` if the line is valid in two formats.
 fn columns_of(texts: &[String]) -> Result<Option<FlowColumns>, Problem> {
     match texts {
         [_, _, _, _, _] => Ok(Some(FlowColumns::Five)),
@@ -441,11 +445,11 @@ fn number<T: std::str::FromStr>(text: &str, expected: &'static str) -> Result<T,
     text.parse().map_err(|_| not_number(text, expected))
 }
 
-/// Writes flows for the simulators, exact to the picosecond; `time_origin` is added to every start.
+/// Writes flows in a format of the simulators, exact to the picosecond; `time_origin` is added to every start time.
 ///
 /// # Errors
-/// [`io::ErrorKind::InvalidInput`], before any output, for flows outside the format: the columns of ns3-rdma, a flow
-/// that waits for others, has no end or is a datagram source, or decreasing starts. Any error of the writer.
+/// [`io::ErrorKind::InvalidInput`], before any output, if the format is that of ns3-rdma, a flow waits for others,
+/// has no end or is a datagram source, or start times decrease. Otherwise any error of the writer.
 pub fn write_flow_file(
     flows: &[Flow],
     mut writer: impl Write,
@@ -473,7 +477,7 @@ pub fn write_flow_file(
         let Start::At(at) = *start else { continue };
         let at = (at + time_origin).as_ps();
         let seconds = format!("{}.{:012}", at / 1_000_000_000_000, at % 1_000_000_000_000);
-        // Nine decimals, as the simulators write, if that is exact.
+        // Nine decimals, as the simulators write, if they are exact; otherwise twelve.
         let seconds = seconds.strip_suffix("000").unwrap_or(&seconds);
         match columns {
             FlowColumns::Six => writeln!(writer, "{src} {dst} {class} {dst_port} {size_bytes} {seconds}")?,

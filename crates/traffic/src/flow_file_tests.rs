@@ -8,7 +8,7 @@ fn read(text: &str) -> Result<FlowFile, String> {
     read_flow_file(text.as_bytes(), "flow.txt", &options()).map_err(|error| error.to_string())
 }
 
-/// HPCC's own topology.txt has its switch first.
+/// In HPCC's own topology.txt, the switch has the lowest id, so that ids count all nodes.
 #[test]
 fn ids_count_nodes_where_switches_stand_among_hosts() {
     let options = FlowFileOptions { hosts: 4, switches: vec![0, 3], ..options() };
@@ -89,7 +89,7 @@ fn each_error_names_the_line_and_what_would_be_right() {
     fails("2\n0 1 3 100 5 2.0\n0 1 3 5 2.0\n", "3", "as many as in the flows above");
 }
 
-/// A file in the form of ns3-rdma's own, with text after the last flow.
+/// A file in the style of ns3-rdma's own flow file, with text after the last flow.
 #[test]
 fn files_of_ns3_rdma_are_recognised_by_content_or_name() {
     let words = "\nFirst line: flow #\nsrc dst priority packet# start_time end_time\n";
@@ -101,7 +101,7 @@ fn files_of_ns3_rdma_are_recognised_by_content_or_name() {
     assert_eq!(file.columns, Some(FlowColumns::Packets));
     let (packets, ends) = (FlowWarning::Packets { line: 2, packet_bytes: 1000 }, FlowWarning::Ends { line: 2 });
     assert_eq!(file.warnings, [packets, ends], "words are no flows");
-    // More packets than the largest port number identify the format, also for the lines before.
+    // A packet count above the maximum port number (70000) identifies the format, also for earlier lines.
     assert_eq!(read("2\n2 1 3 1000 2 9\n3 1 3 70000 2 9\n").unwrap().flows[0].size_bytes, 1_000_000);
     assert_eq!(read("2\n2 1 3 1000 2 9\n3 1 3 100 5000 9\n").unwrap().flows[0].size_bytes, 2);
     let ambiguous = format!("2\n2 1 3 1000 2 9\n3 1 3 500 2 9\n{words}");
@@ -114,7 +114,7 @@ fn files_of_ns3_rdma_are_recognised_by_content_or_name() {
     assert_eq!(of(FlowColumns::Packets).flows[0].size_bytes, 500_000);
     assert_eq!(of(FlowColumns::Packets).warnings, [ends]);
     assert_eq!((of(FlowColumns::Six).flows[0].size_bytes, of(FlowColumns::Six).warnings.len()), (2, 0));
-    // Mixed formats.
+    // Lines of both formats in one file are refused.
     for (text, expected) in [
         ("2\n2 1 3 1000 2.0 9.5\n3 1 3 100 5000 2.0\n", "flow.txt:3: `2.0` is not an end after the start (ns3-rdma"),
         ("2\n3 1 3 100 5000 2.0\n2 1 3 1000 2.0 9.5\n", "flow.txt:3: `2.0` is not a size in bytes (hpcc flow file)"),

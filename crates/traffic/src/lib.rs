@@ -1,7 +1,8 @@
 //! Traffic of a run: sources, destinations, sizes and start times.
 //!
-//! A [`Plan`] has [`Flow`]s with fixed starts or starts that wait for others, and [`Arrivals`], flows drawn during the
-//! run. Generators append to a [`PlanBuilder`]. Hosts are dense indices: a plan does not depend on the fabric.
+//! A [`Plan`] contains [`Flow`]s with fixed start times or with starts that depend on other flows, and [`Arrivals`],
+//! from which flows are drawn during the run. Generators append to a [`PlanBuilder`]. Hosts are dense indices, so
+//! that a plan does not depend on the fabric.
 //!
 //! ```
 //! use traffic::{Entry, Pairs, Pattern, PlanBuilder, Sizes, Workload};

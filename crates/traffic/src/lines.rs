@@ -1,32 +1,32 @@
-//! Text files of whitespace-separated columns, read line by line; errors have the file and the line.
+//! Text files with whitespace-separated columns, read line by line. Errors contain the file name and the line number.
 
 use std::io::{BufRead, Read};
 use thiserror::Error;
 
-/// Maximum length of a line: without a limit, a file without line breaks would fill the memory.
+/// Maximum length of a line. Without a limit, a file without line breaks would exhaust the memory.
 const MAX_LINE_BYTES: u64 = 4096;
 
-/// Error of reading a file.
+/// Error of a text file.
 #[derive(Debug, Error)]
 pub enum FileError {
-    /// A line that violates the format.
+    /// A line violates the format.
     #[error("{file}:{line}: {problem} ({format})")]
     Line {
-        /// Name of the file as given.
+        /// File name as given by the caller.
         file: String,
-        /// Line, from 1.
+        /// Line number, from 1.
         line: u64,
-        /// Format that the file was read as.
+        /// Name of the format in which the file was read.
         format: &'static str,
-        /// The error and a correct value.
+        /// Error in the line.
         problem: Problem,
     },
     /// The file could not be read.
     #[error("{file}: {source}")]
     Read {
-        /// Name of the file as given.
+        /// File name as given by the caller.
         file: String,
-        /// Error of the system.
+        /// Error of the operating system.
         source: std::io::Error,
     },
 }
@@ -34,13 +34,13 @@ pub enum FileError {
 /// Error in a line.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Problem {
-    /// Not text.
+    /// The line is not UTF-8.
     #[error("not UTF-8 text")]
     NotText,
-    /// A line longer than any of the format.
+    /// The line is longer than any line of the format.
     #[error("longer than {MAX_LINE_BYTES} bytes")]
     TooLong,
-    /// The wrong number of columns.
+    /// The line has the wrong number of columns.
     #[error("{found} columns: expected {expected}")]
     Columns {
         /// Number of columns in the line.
@@ -48,7 +48,7 @@ pub enum Problem {
         /// Columns of the format.
         expected: &'static str,
     },
-    /// A column that is no number, or one out of range.
+    /// A column is not a number, or the number is out of range.
     #[error("`{text}` is not {expected}")]
     NotNumber {
         /// Text of the column, truncated to 40 characters.
@@ -56,67 +56,67 @@ pub enum Problem {
         /// Description of a valid value.
         expected: &'static str,
     },
-    /// A host that does not exist.
+    /// A host does not exist.
     #[error("{}", out_of_range(*id, *hosts, *nodes))]
     HostOutOfRange {
-        /// The id.
+        /// Host id in the file.
         id: u64,
         /// Number of hosts.
         hosts: u32,
-        /// Number of other nodes that ids count.
+        /// Number of other nodes that ids count, such as switches.
         nodes: u32,
     },
-    /// A switch as source or destination.
+    /// The source or destination is a switch.
     #[error("node {0} is a switch: flows go from host to host")]
     Switch(u64),
-    /// A flow to its own source.
+    /// Source and destination are the same host.
     #[error("host {0} sends to itself: source and destination must differ")]
     ToItself(u32),
-    /// A flow before the time origin.
+    /// A flow starts before the time origin.
     #[error("the flow starts before the time origin {0}: use an earlier origin, or none")]
     BeforeOrigin(units::Time),
-    /// Lines that are valid in two formats, in all of the file.
+    /// All lines of the file are valid in two formats.
     #[error(
         "reads as a flow of {size} bytes at {end} s (hpcc), or as {packets} packets from {size} s to {end} s \
          (ns3-rdma), and no other line of the file is unambiguous: write format = \"hpcc\" or format = \"ns3-rdma\""
     )]
     Ambiguous {
-        /// The fourth column: a port, or packets.
+        /// Fourth column: destination port, or number of packets.
         packets: String,
-        /// The fifth: bytes, or a start.
+        /// Fifth column: size in bytes, or start time.
         size: String,
-        /// The sixth: a start, or an end.
+        /// Sixth column: start time, or end time.
         end: String,
     },
-    /// Fewer flows than announced.
+    /// The file has fewer flows than announced.
     #[error("the file ends after {found} flows, but its first line states {promised}")]
     Truncated {
-        /// The announced number.
+        /// Announced number of flows.
         promised: u64,
         /// Number of flows in the file.
         found: u64,
     },
-    /// More flows than a plan holds.
+    /// The file has more flows than a plan can hold.
     #[error("{promised} flows are more than the {limit} a plan holds")]
     TooMany {
-        /// The announced number.
+        /// Announced number of flows.
         promised: u64,
-        /// The limit.
+        /// Maximum number of flows.
         limit: u64,
     },
-    /// A file without a line of data.
+    /// The file has no data line.
     #[error("the file is empty: expected {0}")]
     Empty(&'static str),
-    /// A link failure in a connection matrix.
+    /// A connection matrix contains a link failure.
     #[error(
         "a link failure is not supported in a file of flows; remove the line and write [[fail]] in the scenario, with \
          link = [\"tor0\", \"agg1\"] and at = \"0ps\""
     )]
     Failure,
-    /// A malformed connection or trigger line of a connection matrix; contains the complete error text.
+    /// A connection or trigger line of a connection matrix is malformed; the text is the complete error message.
     #[error("{0}")]
     Trigger(String),
-    /// An invalid distribution of sizes; contains the complete error text.
+    /// A size distribution is invalid; the text is the complete error message.
     #[error("{0}")]
     Distribution(&'static str),
 }
@@ -128,7 +128,7 @@ fn out_of_range(id: u64, hosts: u32, nodes: u32) -> String {
     }
 }
 
-/// The lines of a file that hold data: blank lines and comments (`#`) are skipped.
+/// Reader of the data lines of a file; blank lines and comments (`#`) are skipped.
 pub(crate) struct Lines<'a, R> {
     reader: R,
     file: &'a str,
@@ -137,21 +137,21 @@ pub(crate) struct Lines<'a, R> {
     buffer: Vec<u8>,
 }
 
-/// Byte order mark, which some editors write before the first line.
+/// UTF-8 byte order mark, which some editors write at the start of a file.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 impl<'a, R: BufRead> Lines<'a, R> {
-    /// Makes a reader; `format` is the name of the format in errors.
+    /// Creates a reader; `format` is the name of the format in errors.
     pub(crate) fn new(reader: R, file: &'a str, format: &'static str) -> Self {
         Lines { reader, file, format, number: 0, buffer: Vec::new() }
     }
 
-    /// Sets the format after it was detected.
+    /// Sets the name of the format in errors, after the format has been detected.
     pub(crate) fn set_format(&mut self, format: &'static str) {
         self.format = format;
     }
 
-    /// Returns the columns of the next line with data, or `None` at the end.
+    /// Returns the columns of the next data line; `None` at the end of the file.
     pub(crate) fn next(&mut self) -> Result<Option<Vec<&str>>, FileError> {
         loop {
             self.buffer.clear();
@@ -173,7 +173,7 @@ impl<'a, R: BufRead> Lines<'a, R> {
                 break;
             }
         }
-        // Converted again, since a borrow of the buffer cannot leave the loop.
+        // Converted a second time, because a borrow of the buffer cannot leave the loop.
         let text = std::str::from_utf8(&self.buffer).unwrap_or_default();
         Ok(Some(text.split('#').next().unwrap_or_default().split_whitespace().collect()))
     }
@@ -183,12 +183,12 @@ impl<'a, R: BufRead> Lines<'a, R> {
         self.number
     }
 
-    /// Makes an error at the last line read.
+    /// Returns an error at the last line read.
     pub(crate) fn error(&self, problem: Problem) -> FileError {
         self.error_at(self.number.max(1), problem)
     }
 
-    /// Makes an error at an earlier line.
+    /// Returns an error at line `line`.
     pub(crate) fn error_at(&self, line: u64, problem: Problem) -> FileError {
         FileError::Line { file: self.file.into(), line, format: self.format, problem }
     }

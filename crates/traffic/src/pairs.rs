@@ -1,4 +1,4 @@
-//! Pairs of hosts: permutation, all-to-all, incast, random and listed pairs.
+//! Traffic patterns of host pairs: permutation, all-to-all, incast, random pairs, stride, explicit list.
 
 use crate::entry::Entry;
 use crate::error::TrafficError;
@@ -7,64 +7,64 @@ use crate::process::DatagramSource;
 use crate::sizes::{ENDLESS, Sizes};
 use units::random::Stream;
 
-/// Pairs of hosts and the flows between them.
+/// Traffic between pairs of hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pairs {
-    /// Choice of sources and destinations.
+    /// Selection of sources and destinations.
     pub pattern: Pattern,
-    /// Flow of each pair.
+    /// Traffic of each pair.
     pub workload: Workload,
 }
 
-/// Choice of sources and destinations.
+/// Selection of sources and destinations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pattern {
-    /// Every host sends to one other and receives from one other: a random derangement.
+    /// Every host sends to one other host and receives from one other host: a random derangement.
     Permutation,
-    /// Every host to every other.
+    /// Every host sends to every other host.
     AllToAll,
-    /// Several senders, one receiver.
+    /// Several hosts send to one receiver.
     Incast {
-        /// Number of senders: distinct, drawn at random among the others.
+        /// Number of senders: distinct hosts, drawn at random without the receiver.
         fan_in: u32,
-        /// The receiver; `None` draws one of the hosts.
+        /// Receiver; `None`: drawn at random.
         receiver: Option<u32>,
     },
-    /// Pairs drawn independently, possibly more than once.
+    /// Pairs drawn independently of each other, so that a pair may occur more than once.
     Random {
         /// Number of pairs.
         pairs: u32,
     },
-    /// Host `i` of the list to host `i + stride`, modulo the number of hosts.
+    /// Each host `i` of the list sends to host `i + stride`, modulo the number of hosts.
     Stride {
-        /// Not a multiple of the number of hosts.
+        /// Distance in the list; not a multiple of the number of hosts.
         stride: u32,
     },
     /// Explicit (source, destination) pairs.
     List(Vec<(u32, u32)>),
 }
 
-/// Flow of a pair.
+/// Traffic of one pair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Workload {
-    /// One transfer.
+    /// One flow of finite size.
     Bulk(Sizes),
-    /// One transfer without end.
+    /// One flow without end.
     Endless,
-    /// Frames without a transport, until `size_bytes` are sent or the source stops.
+    /// Datagrams, until `size_bytes` have been sent or the source stops.
     Datagrams {
         /// The datagram source.
         source: DatagramSource,
-        /// Total of the frame lengths in bytes; `None` for no limit.
+        /// Total frame length in bytes; `None` for no limit.
         size_bytes: Option<u64>,
     },
 }
 
-/// Appends one flow per pair. Pattern, sizes and jitter have separate random streams of the entry.
+/// Appends one flow per pair. Pattern, sizes and jitter use separate random streams of the entry.
 ///
 /// # Errors
-/// Too few hosts for the pattern, a stride that leads back to its source, duplicate hosts, an invalid size or source,
-/// more flows than a plan holds.
+/// If there are too few hosts for the pattern, a stride yields the source itself, a host occurs twice, a size or
+/// source is invalid, or the plan would exceed its limits.
 pub fn pairs(parameters: &Pairs, hosts: &[u32], entry: &Entry, builder: &mut PlanBuilder) -> Result<(), TrafficError> {
     let what = parameters.pattern.name();
     let (mut sizes, mut jitter) = (entry.stream("flow sizes"), entry.jitter_stream());
@@ -103,7 +103,7 @@ impl Pattern {
         }
     }
 
-    /// Returns the number of pairs among this many hosts.
+    /// Returns the number of pairs for this number of hosts.
     fn count(&self, hosts: usize) -> u128 {
         let hosts = hosts as u128;
         match self {
@@ -127,7 +127,8 @@ impl Pattern {
             }
             Pattern::AllToAll => {
                 need(2)?;
-                // Pairs in order of the shift, not of the source: simultaneous flows then have different receivers.
+                // Pairs are ordered by shift, not by source, so that flows that start at the same time have different
+                // receivers.
                 for shift in 1..hosts.len() {
                     (0..hosts.len()).for_each(|at| pair(hosts[at], hosts[(at + shift) % hosts.len()]));
                 }
@@ -139,7 +140,7 @@ impl Pattern {
                 }
                 let receiver = receiver.unwrap_or_else(|| hosts[stream.below(hosts.len() as u64) as usize]);
                 let mut others: Vec<u32> = hosts.iter().copied().filter(|host| *host != receiver).collect();
-                // The first positions of a Fisher-Yates shuffle.
+                // The first `fan_in` steps of a Fisher-Yates shuffle.
                 for at in 0..*fan_in as usize {
                     let from = at + stream.below((others.len() - at) as u64) as usize;
                     others.swap(at, from);
@@ -151,7 +152,7 @@ impl Pattern {
                 for _ in 0..*pairs {
                     let src = stream.below(hosts.len() as u64);
                     let dst = stream.below(hosts.len() as u64 - 1);
-                    // Skip the source, so that the other hosts stay equally likely.
+                    // Skips the source, so that all other hosts are equally likely.
                     let dst = dst + u64::from(dst >= src);
                     pair(hosts[src as usize], hosts[dst as usize]);
                 }
@@ -171,7 +172,7 @@ impl Pattern {
     }
 }
 
-/// Requires enough hosts, each once.
+/// Returns an error if there are fewer than `needed` hosts, or a host occurs twice.
 pub(crate) fn require_hosts(what: &'static str, hosts: &[u32], needed: u64) -> Result<(), TrafficError> {
     if (hosts.len() as u64) < needed {
         return Err(TrafficError::TooFewHosts { what, needed, hosts: hosts.len() as u64 });
@@ -184,8 +185,8 @@ pub(crate) fn require_hosts(what: &'static str, hosts: &[u32], needed: u64) -> R
     }
 }
 
-/// Returns a uniformly random permutation of `0..len` without fixed points; `len` is at least 2. Rejection sampling:
-/// it shuffles until the permutation has no fixed point, on average e (2.7) times.
+/// Returns a uniformly distributed random permutation of `0..len` without fixed points; `len` is at least 2.
+/// Rejection sampling: shuffles until the permutation has no fixed point, e = 2.7 times on average.
 fn derangement(stream: &mut Stream, len: usize) -> Vec<u32> {
     let mut order: Vec<u32> = (0..len as u32).collect();
     loop {
@@ -252,7 +253,8 @@ mod tests {
         }
     }
 
-    /// All nine derangements of four are equally likely: chi-square with 8 degrees of freedom, 26.1 at 0.1 %.
+    /// All nine derangements of four elements are equally likely. Chi-square test with 8 degrees of freedom: the 99.9
+    /// % quantile is 26.1.
     #[test]
     fn derangements_are_uniform() {
         let mut counts = std::collections::BTreeMap::new();
@@ -272,7 +274,7 @@ mod tests {
         assert_eq!(all, [(5, 6), (6, 7), (7, 5), (5, 7), (6, 5), (7, 6)]);
         assert_eq!(ends(&plan(Pattern::Stride { stride: 4 }, &[5, 6, 7], 1).unwrap()), [(5, 6), (6, 7), (7, 5)]);
         assert_eq!(ends(&plan(Pattern::List(vec![(9, 2), (2, 9)]), &[], 1).unwrap()), [(9, 2), (2, 9)]);
-        // A receiver outside the list of senders.
+        // A receiver that is not in the list of hosts.
         let outside = Pattern::Incast { fan_in: 2, receiver: Some(9) };
         assert!(ends(&plan(outside, &[5, 6, 7], 1).unwrap()).iter().all(|(_, dst)| *dst == 9));
     }

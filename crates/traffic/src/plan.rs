@@ -1,4 +1,4 @@
-//! The plan: flows, their notifications, and arrivals drawn during the run.
+//! Plan of the traffic: flows, notifications between them, and arrivals drawn during the run.
 
 use crate::arrivals::Arrivals;
 use crate::error::{PlanError, TrafficError};
@@ -9,36 +9,36 @@ use units::Time;
 /// All traffic of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
-    /// Flows by index; the index is the flow's identity in notifications and results.
+    /// Flows. The index of a flow identifies it in notifications and results.
     pub flows: Vec<Flow>,
-    /// Notifications: flows that wait for an event of a flow.
+    /// Notifications, for flows that wait for events of other flows.
     pub notifications: Notifications,
-    /// Flow sources drawn during the run, at most one per host and traffic entry, ordered by (traffic entry, index of
-    /// the host in the entry's list).
+    /// Sources of flows that are drawn during the run, at most one per host and traffic entry, ordered by traffic
+    /// entry and by the index of the host in the entry's list.
     pub arrivals: Vec<Arrivals>,
-    /// Flows that are messages of one connection.
+    /// Connections that carry several flows as messages.
     pub connections: Connections,
-    /// Flows that are requests and replies, in order; at most one exchange per traffic entry.
+    /// Request-reply exchanges, in the order of their flows; at most one per traffic entry.
     pub exchanges: Vec<Exchange>,
-    /// Joins, by number.
+    /// Joins, by index.
     pub joins: Vec<Join>,
-    /// Flows of collective operations, in order; at most one collection per traffic entry.
+    /// Collective operations, in the order of their flows; at most one per traffic entry.
     pub collectives: Vec<Collection>,
 }
 
 impl Plan {
-    /// Returns the classes of all flows, planned and drawn, as a bit mask.
+    /// Returns the bitmask of the classes of all flows, including flows that are drawn during the run.
     pub fn classes(&self) -> u8 {
         let of_flows = self.flows.iter().map(|flow| flow.class);
         of_flows.chain(self.arrivals.iter().map(|arrivals| arrivals.class)).fold(0, |used, class| used | 1 << class)
     }
 }
 
-/// A join: a host waits for notifications and a delay before several of its flows may start. The join counts as one
-/// notification to each of them.
+/// A join: a host waits for a number of notifications and then for a delay, before several of its flows may start.
+/// For each of these flows, the join counts as one notification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Join {
-    /// The host.
+    /// Host of the join.
     pub host: u32,
     /// Number of notifications that the join waits for, at least 1.
     pub waits_for: u32,
@@ -48,10 +48,10 @@ pub struct Join {
     pub flows: Vec<u32>,
 }
 
-/// Flows of one traffic entry that are consecutive iterations of a collective operation.
+/// Flows of one traffic entry that form consecutive iterations of a collective operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Collection {
-    /// The traffic entry.
+    /// Index of the traffic entry.
     pub traffic: u8,
     /// The operation.
     pub operation: Operation,
@@ -59,36 +59,37 @@ pub struct Collection {
     pub algorithm: Algorithm,
     /// Number of hosts in the operation.
     pub ranks: u32,
-    /// Size in bytes, as in [`Collective::total_bytes`](crate::Collective).
+    /// Data size in bytes, as in [`Collective::total_bytes`](crate::Collective).
     pub total_bytes: u64,
     /// First flow of the first iteration.
     pub first_flow: u32,
-    /// Flows per iteration, at least 1.
+    /// Number of flows per iteration, at least 1.
     pub flows: u32,
     /// Number of iterations.
     pub iterations: u32,
-    /// Connections that carry the messages from one host to another; `None`: one per message.
+    /// Number of connections that carry the messages from one host to another; `None`: one connection per message.
     pub qps_per_connection: Option<u32>,
 }
 
-/// Flows of one traffic entry that are requests and replies: in each round the requests of all connections, then their
-/// replies.
+/// Flows of one traffic entry that are requests and replies. In each round, the requests of all connections come
+/// first, then their replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
-    /// The traffic entry.
+    /// Index of the traffic entry.
     pub traffic: u8,
-    /// First request of the first connection.
+    /// Index of the first request of the first connection.
     pub first_flow: u32,
-    /// Number of connections, at least 1; each sends one request per round.
+    /// Number of connections, at least 1; each connection has one request per round.
     pub connections: u32,
-    /// Requests per connection, which is the number of rounds.
+    /// Number of requests per connection, which is the number of rounds.
     pub requests: u32,
-    /// All requests of a connection share one transport connection, and all replies another.
+    /// Whether all requests of a connection share one transport connection, and all replies another one.
     pub persistent_connection: bool,
 }
 
 impl Exchange {
-    /// Returns the request of `flow`: itself, or the one that it replies to; `None` if it is not part of the exchange.
+    /// Returns the request to which `flow` belongs: the flow itself, or the request that it replies to; `None` if it
+    /// is not part of the exchange.
     pub fn request_of(&self, flow: u32) -> Option<u32> {
         let connections = u64::from(self.connections);
         let at = u64::from(flow.checked_sub(self.first_flow)?);
@@ -97,84 +98,84 @@ impl Exchange {
     }
 }
 
-/// One transfer between two hosts.
+/// One flow between two hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// The sending host, a dense index.
+    /// Sending host, a dense index.
     pub src: u32,
-    /// The receiving host, never `src`.
+    /// Receiving host, different from `src`.
     pub dst: u32,
-    /// Bytes that the transport delivers, or total of a datagram source's frame lengths (rounded up to whole frames);
-    /// at least 1; [`ENDLESS`](crate::ENDLESS) for a flow without end.
+    /// Bytes that the transport delivers, or total frame length of a datagram source (rounded up to whole frames); at
+    /// least 1. [`ENDLESS`](crate::ENDLESS) for a flow without end.
     pub size_bytes: u64,
     /// Start of the flow.
     pub start: Start,
     /// Priority class (PFC priority, priority group), 0 to 7.
     pub class: u8,
-    /// Index of the flow's `[[traffic]]` entry.
+    /// Index of the `[[traffic]]` entry of the flow.
     pub traffic: u8,
-    /// Destination port in flow tables and captures (HPCC: 100, 200 for incast); not part of the hash.
+    /// Destination port in flow tables and captures (HPCC: 100, and 200 for incast); not part of the flow's hash.
     pub dst_port: u16,
-    /// A path of the fabric chosen in the plan; `None` leaves it to routing.
+    /// Index of an explicit path of the fabric; `None` for the path chosen by routing.
     pub path: Option<u32>,
     /// Source of the frames.
     pub load: Load,
 }
 
-/// Start of a flow.
+/// Start condition of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
     /// At a fixed time.
     At(Time),
-    /// After other flows.
+    /// After events of other flows.
     After {
-        /// Notifications that must arrive; [`PlanBuilder::notify`] counts them.
+        /// Number of notifications that the flow waits for; [`PlanBuilder::notify`] counts them.
         waits_for: u32,
-        /// Think time after the last notification.
+        /// Delay from the last notification to the start (think time).
         delay: Time,
     },
 }
 
-/// Event of a flow that sends notifications.
+/// Event of a flow that can cause notifications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FlowEvent {
-    /// The sender is done: the last byte is acknowledged or, for datagrams, sent. Happens at `src`.
+    /// The last byte is acknowledged or, for datagrams, sent. Occurs at `src`.
     Sent,
-    /// The last byte is at the receiver. Happens at `dst`.
+    /// The last byte has arrived at the receiver. Occurs at `dst`.
     Delivered,
 }
 
 /// Source of a flow's frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Load {
-    /// The host's transport sends `size_bytes`.
+    /// The transport of the host sends `size_bytes`.
     Transport,
-    /// Frames at scheduled times, without a transport. Boxed, to keep flows of other kinds small.
+    /// A datagram source sends frames at scheduled times. Boxed, to keep other flows small.
     Datagrams(Box<DatagramSource>),
 }
 
-/// A notification: an event of a flow counts towards the start of another.
+/// A notification: an event of a flow counts towards the start of another flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notification {
-    /// The event.
+    /// Event that causes the notification.
     pub when: FlowEvent,
-    /// The waiting flow, or [`JOIN`] and the number of a join.
+    /// Index of the waiting flow, or [`JOIN`] and the index of a join.
     pub target: u32,
 }
 
-/// Flag of a notification's target: the other bits are the number of one of [`Plan::joins`].
+/// Flag in the target of a notification: the other bits are an index in [`Plan::joins`].
 pub const JOIN: u32 = 1 << 31;
 
-/// Notifications by flow, in compressed rows. Empty for a plan without notifications.
+/// Notifications of each flow, in compressed sparse row format. Empty if the plan has no notifications.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notifications {
-    /// Start of each flow's row, and end of the last; empty without notifications.
+    /// Start of the row of each flow, and end of the last row; empty if there are no notifications.
     offsets: Vec<u32>,
     entries: Vec<Notification>,
 }
 
 impl Notifications {
-    /// Notifications of `flow`, in the order in which they were added.
+    /// Returns the notifications that `flow` causes, in the order in which they were added.
     pub fn of(&self, flow: u32) -> &[Notification] {
         let at = flow as usize;
         match self.offsets.get(at..at + 2) {
@@ -191,7 +192,8 @@ impl Notifications {
         self.entries.is_empty()
     }
 
-    /// Sorts edges (flow, notification) into rows; stable. Edges of flows at or beyond `flows` must not occur.
+    /// Sorts the edges (flow, notification) into rows, with a stable sort. The flow of each edge must be below
+    /// `flows`.
     pub(crate) fn new(flows: usize, edges: &[(u32, Notification)]) -> Self {
         if edges.is_empty() {
             return Notifications::default();
@@ -214,25 +216,26 @@ impl Notifications {
     }
 }
 
-/// Connections that carry several flows as their messages: sent in order, from one source to one destination in one
-/// class. A flow that is on none of them has its own connection. The first message identifies a connection.
+/// Connections that carry several flows as their messages, one after another, from one source to one destination in
+/// one class. Any other flow has its own connection. A connection is identified by its first message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Connections {
-    /// First message of the connection, and next message, by flow. Empty if no connection carries several messages.
+    /// First message of the connection, and next message, of each flow. Empty if no connection carries several
+    /// messages.
     messages: Vec<(u32, u32)>,
 }
 
-/// Next message of the last message of a connection.
+/// Marks the last message of a connection, in place of the next message.
 const NONE: u32 = u32::MAX;
 
 impl Connections {
-    /// Returns the connection of `flow`: its first message.
+    /// Returns the connection of `flow`, identified by its first message.
     #[inline]
     pub fn of(&self, flow: u32) -> u32 {
         self.messages.get(flow as usize).map_or(flow, |&(first, _)| first)
     }
 
-    /// Returns the message after `flow` on its connection.
+    /// Returns the message that follows `flow` on its connection; `None` for the last one.
     pub fn next(&self, flow: u32) -> Option<u32> {
         self.messages.get(flow as usize).map(|&(_, next)| next).filter(|&next| next != NONE)
     }
@@ -243,7 +246,7 @@ impl Connections {
         self.messages.get(flow as usize).is_some_and(|&(first, next)| first != flow || next != NONE)
     }
 
-    /// Builds connections from pairs of consecutive messages, in the order of each connection.
+    /// Creates the connections from pairs of consecutive messages, which must be in the order of each connection.
     fn new(flows: usize, follows: &[(u32, u32)]) -> Self {
         if follows.is_empty() {
             return Connections::default();
@@ -257,7 +260,7 @@ impl Connections {
     }
 }
 
-/// Collects the output of generators.
+/// Collects the flows, notifications and arrivals of generators, and builds the plan.
 #[derive(Clone, Debug, Default)]
 pub struct PlanBuilder {
     flows: Vec<Flow>,
@@ -275,12 +278,13 @@ impl PlanBuilder {
     /// Maximum number of notifications of a plan.
     pub const MAX_NOTIFICATIONS: u64 = 1 << 28;
 
-    /// Makes an empty builder.
+    /// Creates an empty builder.
     pub fn new() -> Self {
         PlanBuilder::default()
     }
 
-    /// Reserves space for the flows and notifications of `what`. Generators call it before they allocate.
+    /// Checks the limits of a plan for the flows and notifications of `what`, and reserves space. Generators call it
+    /// before they allocate memory.
     ///
     /// # Errors
     /// [`TrafficError::TooMany`] if the plan would exceed its limits.
@@ -299,25 +303,25 @@ impl PlanBuilder {
     /// Adds a flow and returns its index.
     ///
     /// # Panics
-    /// Beyond `u32::MAX` flows; [`PlanBuilder::reserve`] refuses long before.
+    /// If there are more than `u32::MAX` flows, which [`PlanBuilder::reserve`] refuses.
     pub fn flow(&mut self, flow: Flow) -> u32 {
         let index = u32::try_from(self.flows.len()).expect("fewer than 2^32 flows");
         self.flows.push(flow);
         index
     }
 
-    /// Makes the event `when` of flow `from` notify flow `target`, which then waits for one notification more.
-    /// [`PlanBuilder::build`] refuses a target that does not wait or does not exist.
+    /// Adds a notification: the event `when` of flow `from` counts towards the start of flow `target`, which waits
+    /// for one more notification. [`PlanBuilder::build`] refuses a target that does not wait or does not exist.
     ///
     /// # Panics
-    /// If `from` was not added yet.
+    /// If flow `from` has not been added yet.
     pub fn notify(&mut self, from: u32, when: FlowEvent, target: u32) {
         assert!((from as usize) < self.flows.len(), "flow {from} was not added yet");
         self.await_one(target);
         self.edges.push((from, Notification { when, target }));
     }
 
-    /// Adds one to the notifications that a flow or a join waits for.
+    /// Increments the number of notifications that a flow or a join waits for.
     fn await_one(&mut self, target: u32) {
         if target & JOIN != 0 {
             if let Some(join) = self.joins.get_mut((target & !JOIN) as usize) {
@@ -328,13 +332,13 @@ impl PlanBuilder {
         }
     }
 
-    /// Adds a join at `host`; returns its identifier for [`PlanBuilder::notify`] and [`PlanBuilder::release`].
+    /// Adds a join at `host`. Returns its identifier for [`PlanBuilder::notify`] and [`PlanBuilder::release`].
     pub fn join(&mut self, host: u32, delay: Time) -> u32 {
         self.joins.push(Join { host, delay, ..Join::default() });
         JOIN | (self.joins.len() - 1) as u32
     }
 
-    /// Makes `join` notify flow `target`, which then waits for one notification more.
+    /// Adds flow `target` to the flows that `join` notifies; the flow waits for one more notification.
     ///
     /// # Panics
     /// If there is no such join.
@@ -348,11 +352,12 @@ impl PlanBuilder {
         self.collectives.push(collection);
     }
 
-    /// Makes flow `next` the message after flow `before` on one connection. Messages are added in the order of their
-    /// connection.
+    /// Makes flow `next` the message that follows flow `before` on their connection. The messages of a connection
+    /// must be added in order.
     ///
     /// # Panics
-    /// If one of them was not added yet, or they differ in source, destination, class, traffic entry, port or path.
+    /// If one of the flows has not been added yet, or they differ in source, destination, class, traffic entry, port
+    /// or path.
     pub fn continues(&mut self, before: u32, next: u32) {
         let of = |flow: u32| {
             let Flow { src, dst, class, traffic, dst_port, path, .. } = &self.flows[flow as usize];
@@ -362,22 +367,22 @@ impl PlanBuilder {
         self.follows.push((before, next));
     }
 
-    /// Registers the requests and replies among the flows that are added next.
+    /// Registers the flows that are added next as requests and replies.
     pub fn exchange(&mut self, exchange: Exchange) {
         self.exchanges.push(exchange);
     }
 
-    /// Like [`PlanBuilder::notify`], without raising the target's number of awaited notifications. If the target gets
-    /// more notifications than it waits for, it starts as soon as enough have arrived.
+    /// Like [`PlanBuilder::notify`], without the increment of the number of notifications that the target waits for.
+    /// The target may get more notifications than it waits for; it starts as soon as enough have arrived.
     ///
     /// # Panics
-    /// If `from` was not added yet.
+    /// If flow `from` has not been added yet.
     pub fn count_towards(&mut self, from: u32, when: FlowEvent, target: u32) {
         assert!((from as usize) < self.flows.len(), "flow {from} was not added yet");
         self.edges.push((from, Notification { when, target }));
     }
 
-    /// Adds a source of flows that are drawn during the run.
+    /// Adds a source whose flows are drawn during the run.
     pub fn arrivals(&mut self, arrivals: Arrivals) {
         self.arrivals.push(arrivals);
     }
@@ -391,7 +396,7 @@ impl PlanBuilder {
         self.flows.is_empty() && self.arrivals.is_empty()
     }
 
-    /// Builds the plan and validates it for a fabric with this many hosts.
+    /// Builds the plan, and validates it for a fabric with this number of hosts.
     ///
     /// # Errors
     /// Those of [`Plan::validate`].

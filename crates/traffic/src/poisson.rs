@@ -10,16 +10,17 @@ use crate::sizes::Sizes;
 use std::sync::Arc;
 use units::{Rate, Time};
 
-/// Poisson arrivals of flows, independent at each host.
+/// Poisson arrivals of flows, at each host independently.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Poisson {
-    /// Arrival rate.
+    /// Arrival rate at each host.
     pub intensity: ArrivalRate,
     /// Flow sizes.
     pub sizes: Sizes,
-    /// Destinations, drawn uniformly, never the sender itself; `None`: the sending hosts.
+    /// Destinations, of which one is drawn uniformly for each flow, never the sender itself; `None`: the sending
+    /// hosts.
     pub destinations: Option<Vec<u32>>,
-    /// No flow starts at or after this instant; `None`: until the run ends.
+    /// Time from which no flow starts; `None`: the end of the run.
     pub stop: Option<Time>,
     /// Maximum number of flows of each host; `None`: no limit.
     pub flows_per_host: Option<u64>,
@@ -28,21 +29,23 @@ pub struct Poisson {
 /// Arrival rate at each host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ArrivalRate {
-    /// As a share of the host's link rate: mean gap = mean size * 8 / (rate * load).
+    /// Given by the load, a share of the host's link rate: mean gap = mean size * 8 / (rate * load).
     Load {
         /// Rate of the host's link.
         rate: Rate,
-        /// Load as a share of `rate`, payload only, 1e-9 or more; above 1 it overloads the host's link.
+        /// Load as a share of `rate`, counting payload only, at least 1e-9; above 1 it exceeds the capacity of the
+        /// host's link.
         load: f64,
     },
-    /// As a mean gap, not zero.
+    /// Given by the mean time between flows, above zero.
     MeanGap(Time),
 }
 
-/// Appends one [`Arrivals`] per host; their flows are drawn during the run.
+/// Appends one [`Arrivals`] per host, from which flows are drawn during the run.
 ///
 /// # Errors
-/// No host, a host without another destination, duplicate hosts, sizes, load or gap out of range.
+/// If there are no hosts, a host has no other destination, a host occurs twice, or sizes, load or gap are out of
+/// range.
 pub fn poisson(
     parameters: &Poisson,
     hosts: &[u32],
@@ -62,7 +65,7 @@ pub fn poisson(
     };
     let destinations: Arc<[u32]> = parameters.destinations.as_deref().unwrap_or(hosts).into();
     require_hosts(WHAT, &destinations, 1)?;
-    // Index of each host among the destinations, sorted for binary search.
+    // Index of each host in the list of destinations, sorted by host for binary search.
     let mut positions: Vec<(u32, u32)> = destinations.iter().copied().zip(0..).collect();
     positions.sort_unstable();
     let stop = parameters.stop.unwrap_or(Time::MAX);
@@ -101,7 +104,7 @@ mod tests {
     #[test]
     fn the_mean_gap_is_that_of_hpcc() {
         let gap = |bytes, rate, load| mean_gap(Mean { numerator: bytes, denominator: 1 }, rate, load);
-        // 1,711,250 bytes at 100 Gbps last 136.9 us; at half load the mean gap is 273.8 us.
+        // 1,711,250 bytes at 100 Gbps take 136.9 us; at a load of one half, the mean gap is 273.8 us.
         assert_eq!(gap(1_711_250, Rate::from_gbps(100), 0.5), Some(Time::from_ns(273_800)));
         assert_eq!(gap(1000, Rate::from_gbps(1), 1.0), Some(Time::from_us(8)));
         assert_eq!(gap(1000, Rate::from_gbps(1), 0.3), Some(Time::from_ps(26_666_667)));
@@ -134,10 +137,10 @@ mod tests {
             }
             assert_eq!(arrivals.next(), None, "for good");
         }
-        // 37,400 flows with a coefficient of variation near 2.4: 1.4 % standard error.
+        // 37,400 flows with a coefficient of variation of about 2.4: the standard error is 1.4 %.
         let offered = bytes as f64 * 8.0 / (rate.as_bps() as f64 * stop.as_secs_f64() * f64::from(HOSTS));
         assert!((offered / load - 1.0).abs() < 0.05, "{offered}");
-        // Chi-square with 15 degrees of freedom: 37.7 is the 0.1 % quantile.
+        // Chi-square test with 15 degrees of freedom: the 99.9 % quantile is 37.7.
         let mean = f64::from(flows) / f64::from(HOSTS);
         let chi: f64 = received.iter().map(|&count| (f64::from(count) - mean).powi(2) / mean).sum();
         assert!(chi < 37.7, "{chi}");
@@ -164,7 +167,7 @@ mod tests {
         assert!(draw(&[6]).iter().all(|arrival| [5, 7].contains(&arrival.dst)));
     }
 
-    /// Recorded draws: a change of any draw changes all results.
+    /// Regression test with recorded draws: a change of any draw would change all results.
     #[test]
     fn known_answers() {
         let parameters = Poisson {

@@ -1,79 +1,82 @@
-//! Datagram sources, and the departure times of their frames.
+//! Datagram sources, with the departure times and the lengths of their frames.
 
 use crate::random::{exponential, normal};
 use crate::sizes::ENDLESS;
 use units::random::{Stream, purpose};
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// Frames at scheduled times: no acknowledgement, no congestion control.
+/// A source of datagrams: frames at scheduled times, without acknowledgements or congestion control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DatagramSource {
-    /// Departure times.
+    /// Process of departure times.
     pub process: Process,
-    /// Frame length in bytes from destination address to FCS, 64 to 65,535; the mean if lengths vary.
+    /// Frame length in bytes from destination address to FCS, 64 to 65,535; the mean if the lengths are random.
     pub frame_bytes: u16,
-    /// Distribution of lengths.
+    /// Distribution of frame lengths.
     pub lengths: LengthDistribution,
-    /// No frame starts at or after this instant of the simulation; `None` for no limit except the flow's size.
+    /// Time from which no frame starts; `None`: limited only by the flow size.
     pub stop: Option<Time>,
 }
 
-/// Distribution of a source's frame lengths.
+/// Distribution of the frame lengths of a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LengthDistribution {
     /// Constant.
     #[default]
     Equal,
-    /// Normally distributed; draws below 64 bytes or above the longest are clamped. The mean after clamping is
-    /// `frame_bytes`, to half a byte: if the limits would shift it, the distribution is shifted to compensate.
+    /// Normal distribution; draws below 64 bytes or above the maximum are clamped. The mean after clamping is
+    /// `frame_bytes`, within half a byte: the location of the distribution is adjusted to compensate for the
+    /// clamping.
     Normal {
-        /// The standard deviation in bytes.
+        /// Standard deviation in bytes, before clamping.
         deviation_bytes: u16,
-        /// The longest frame in bytes, at least `frame_bytes`.
+        /// Maximum frame length in bytes, at least `frame_bytes`.
         longest_bytes: u16,
     },
 }
 
-/// Departure times of a source's frames. Rates are wire rates: a frame counts its length and [`WIRE_OVERHEAD_BYTES`],
-/// so that a source at the rate of a link saturates it.
+/// Process of a source's departure times. Rates are wire rates: each frame counts with its length plus
+/// [`WIRE_OVERHEAD_BYTES`], so that a source with the rate of a link saturates the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Process {
-    /// Equal gaps; the first frame at the start of the flow.
+    /// Equal gaps; the first frame departs at the start of the flow.
     Constant {
         /// Wire rate.
         rate: Rate,
     },
-    /// One frame in each period of the sending host's clock, such as CPRI with time-based encapsulation (IEEE 1914.3).
+    /// One frame per period on the clock of the sending host, such as CPRI with time-based encapsulation (IEEE
+    /// 1914.3).
     Periodic {
-        /// Above zero.
+        /// Period on the host's clock, above zero.
         period: Time,
-        /// Departures at this clock time plus whole periods; `None`: the first frame at the start of the flow.
+        /// Departures are at this clock time plus whole periods; `None`: the first frame departs at the start of the
+        /// flow.
         phase: Option<Time>,
     },
-    /// Independent exponential gaps, the first before the first frame.
+    /// Independent, exponentially distributed gaps, also from the start of the flow to the first frame.
     Poisson {
         /// Mean wire rate.
         rate: Rate,
     },
-    /// Equal gaps during exponential on-times, nothing during exponential off-times; starts with an on-time. The rest
-    /// of a gap at the end of an on-time continues in the next, so that the mean rate is exactly `rate * mean_on /
-    /// (mean_on + mean_off)`.
+    /// Equal gaps during exponentially distributed on-times, no frames during exponentially distributed off-times;
+    /// starts with an on-time. A gap that is interrupted by the end of an on-time continues in the next on-time, so
+    /// that the mean rate is exactly `rate * mean_on / (mean_on + mean_off)`.
     OnOff {
         /// Wire rate while on.
         rate: Rate,
-        /// Mean on-time, at least the time of one frame at `rate`.
+        /// Mean on-time, at least the serialisation delay of one frame at `rate`.
         mean_on: Time,
         /// Mean off-time.
         mean_off: Time,
     },
-    /// Equal bursts: frames with a fixed gap, then a pause after the last frame of a burst (the INET generator that
+    /// Equal bursts: frames with a fixed gap, and a pause after the last frame of each burst (the INET generator that
     /// PABO uses: 10 us, n + 1 frames, 0.2 s).
     Bursts {
-        /// From frame to frame within a burst.
+        /// Time between the departures of two frames of a burst.
         frame_gap: Time,
-        /// At least 1.
+        /// Number of frames per burst, at least 1.
         frames_per_burst: u32,
-        /// From the last frame of a burst to the first of the next.
+        /// Time from the departure of the last frame of a burst to that of the first frame of the next burst.
         pause: Time,
     },
 }
@@ -88,7 +91,7 @@ impl Process {
 }
 
 impl DatagramSource {
-    /// Returns an error message if the source is invalid.
+    /// Returns an error message if the parameters of the source are invalid.
     pub(crate) fn check(&self) -> Result<(), &'static str> {
         if self.frame_bytes < 64 {
             return Err("an Ethernet frame has at least 64 bytes: raise frame_bytes");
@@ -117,7 +120,7 @@ impl DatagramSource {
         }
     }
 
-    /// Returns the longest frame in bytes.
+    /// Returns the maximum frame length in bytes.
     pub const fn longest_bytes(&self) -> u16 {
         match self.lengths {
             LengthDistribution::Equal => self.frame_bytes,
@@ -125,8 +128,8 @@ impl DatagramSource {
         }
     }
 
-    /// Returns the location parameter of the normal distribution whose mean after clamping is `frame_bytes`;
-    /// `None` if there is none.
+    /// Returns the location parameter of the normal distribution whose mean after clamping is `frame_bytes`; `None`
+    /// if there is no such distribution.
     fn location_bytes(&self) -> Option<f64> {
         let mean = f64::from(self.frame_bytes);
         let LengthDistribution::Normal { deviation_bytes, longest_bytes } = self.lengths else { return Some(mean) };
@@ -139,7 +142,7 @@ impl DatagramSource {
         if mean <= least || mean >= longest {
             return None;
         }
-        // Bisection: the mean after clamping grows with the location.
+        // Bisection, since the mean after clamping increases with the location.
         let (mut low, mut high) = (least - 40.0 * deviation, longest + 40.0 * deviation);
         for _ in 0..100 {
             let middle = 0.5 * (low + high);
@@ -152,36 +155,37 @@ impl DatagramSource {
         Some(0.5 * (low + high))
     }
 
-    /// Returns `true` if departures follow the host's clock; other sources use true time.
+    /// Returns `true` if departure times are on the host's clock; for other sources they are in true time.
     pub const fn follows_clock(&self) -> bool {
         matches!(self.process, Process::Periodic { .. })
     }
 
-    /// Returns the mean bytes of a frame on the wire.
+    /// Returns the mean wire bytes of a frame.
     pub const fn wire_bytes(&self) -> u64 {
         self.frame_bytes as u64 + WIRE_OVERHEAD_BYTES
     }
 }
 
-/// Departure times of one flow's frames, never decreasing.
+/// Iterator over the departure times of a flow's frames, which never decrease.
 #[derive(Clone, Debug)]
 pub struct Departures {
     source: DatagramSource,
     frames_left: u64,
     next: Time,
     stream: Stream,
-    /// For rate-based sources: whole picoseconds of a gap, and the remainder in units of 1/rate.
+    /// For sources with a constant rate: whole picoseconds of a gap, and its remainder in units of 1/rate
+    /// picoseconds.
     gap: (Time, u64),
-    /// Accumulated remainder of the gaps so far, below a picosecond, in units of 1/rate.
+    /// Accumulated remainder of the gaps so far, below one picosecond, in units of 1/rate picoseconds.
     remainder: u64,
-    /// Remaining on-time of this on-period.
+    /// Remaining time of the current on-time.
     on_left: Time,
     frames_in_burst: u32,
 }
 
 impl Departures {
-    /// Makes the departures of the flow with index `flow` and this `size_bytes` (whole frames, rounded up; [`ENDLESS`]
-    /// for no end) that starts at `start`, in the run with this `seed`.
+    /// Creates the departures of the flow with index `flow` that starts at `start`, in the run with this `seed`.
+    /// `size_bytes` is the total frame length (rounded up to whole frames; [`ENDLESS`] for no end).
     pub fn new(source: DatagramSource, size_bytes: u64, start: Time, seed: u64, flow: u32) -> Self {
         let mut stream = Stream::new(seed, u64::from(flow), purpose("datagram departures"));
         let frames_left =
@@ -202,14 +206,15 @@ impl Departures {
         }
         let gap = source.process.rate().map_or((Time::ZERO, 0), |rate| {
             const BYTE_PS_BPS: u64 = 8_000_000_000_000;
-            // Frames above 2 MB, which no link carries, saturate.
+            // Frame lengths above 2 MB, which no link supports, saturate.
             let owed = source.wire_bytes().saturating_mul(BYTE_PS_BPS);
             (Time::from_ps(owed / rate.as_bps()), owed % rate.as_bps())
         });
         Departures { source, frames_left, next, stream, gap, remainder: 0, on_left, frames_in_burst: 0 }
     }
 
-    /// Returns the next gap of a constant rate in whole picoseconds, exact in the long run.
+    /// Returns the next gap of a source with constant rate in whole picoseconds; the accumulated remainder makes the
+    /// mean exact.
     #[inline]
     fn constant_gap(&mut self, rate: Rate) -> Time {
         let (gap, rest) = self.gap;
@@ -241,7 +246,7 @@ impl Departures {
     fn on_off_gap(&mut self, rate: Rate, mean_on: Time, mean_off: Time) -> Time {
         let mut on_needed = self.constant_gap(rate);
         let mut passed = Time::ZERO;
-        // Terminates: a mean on-time is at least one gap (checked), so usually after one or two periods.
+        // Terminates, usually after one or two periods, because the mean on-time is at least one gap (checked).
         while self.on_left <= on_needed {
             on_needed = on_needed.saturating_sub(self.on_left);
             let off = exponential(&mut self.stream, mean_off);
@@ -273,10 +278,10 @@ impl Iterator for Departures {
     }
 }
 
-/// Minimum frame length.
+/// Minimum frame length in bytes.
 const LEAST_BYTES: f64 = 64.0;
 
-/// Returns the mean of a normal distribution whose draws are clamped to `least` and `longest`.
+/// Returns the mean of a normal distribution whose draws are clamped to the range from `least` to `longest`.
 fn limited_mean(location: f64, deviation: f64, least: f64, longest: f64) -> f64 {
     let below = |x: f64| 0.5 * libm::erfc(-x / std::f64::consts::SQRT_2);
     let density = |x: f64| libm::exp(-0.5 * x * x) / libm::sqrt(2.0 * std::f64::consts::PI);
@@ -285,23 +290,23 @@ fn limited_mean(location: f64, deviation: f64, least: f64, longest: f64) -> f64 
     least * below(low) + longest * below(-high) + location * within + deviation * (density(low) - density(high))
 }
 
-/// Frame lengths of one flow.
+/// Random frame lengths of one flow.
 #[derive(Clone, Debug)]
 pub struct FrameLengths {
     source: DatagramSource,
-    /// A checked source has one: see [`DatagramSource::check`].
+    /// Location parameter of the normal distribution. It exists for a valid source: see [`DatagramSource::check`].
     location_bytes: f64,
     stream: Stream,
 }
 
 impl FrameLengths {
-    /// Makes the lengths of the flow with index `flow` in the run with this `seed`.
+    /// Creates the frame lengths of the flow with index `flow`, in the run with this `seed`.
     pub fn new(source: DatagramSource, seed: u64, flow: u32) -> Self {
         let location_bytes = source.location_bytes().unwrap_or(f64::from(source.frame_bytes));
         FrameLengths { source, location_bytes, stream: Stream::new(seed, u64::from(flow), purpose("datagram lengths")) }
     }
 
-    /// Draws the next length in bytes.
+    /// Draws the next frame length in bytes.
     #[inline]
     pub fn draw(&mut self) -> u16 {
         match self.source.lengths {
@@ -322,7 +327,7 @@ impl FrameLengths {
 mod tests {
     use super::*;
 
-    /// N(600, 150): mean and deviation within five standard errors, and no length out of range.
+    /// N(600, 150): mean and standard deviation are within five standard errors, and no length is out of range.
     #[test]
     fn normal_lengths_have_their_mean_and_deviation() {
         let lengths = LengthDistribution::Normal { deviation_bytes: 150, longest_bytes: 1500 };
@@ -340,7 +345,7 @@ mod tests {
         assert!(DatagramSource { frame_bytes: 701, lengths, ..periodic(None) }.check().is_err());
     }
 
-    /// The mean of the sent lengths is `frame_bytes`, also if the limits cut off one side of the distribution, or
+    /// The mean of the drawn lengths is `frame_bytes`, also if the clamping affects one side of the distribution, or
     /// nearly all of it.
     #[test]
     fn limits_do_not_shift_the_mean_length() {
@@ -387,7 +392,8 @@ mod tests {
         let frames = departures(Process::Constant { rate: Rate::from_gbps(1) }, 1518, Time::from_ms(10));
         assert_eq!(frames[1], Time::from_ns(12_304), "1518 + 20 bytes at 1 Gbps");
         assert_eq!(frames.len() as u64, Time::from_ms(10).as_ps().div_ceil(12_304_000));
-        // 84 bytes at 3 Gbps last 224 ns exactly, 85 do not: rounding errors must not accumulate.
+        // 84 wire bytes at 3 Gbps take exactly 224 ns, 85 wire bytes no whole number of picoseconds: rounding errors
+        // must not accumulate.
         let frames = departures(Process::Constant { rate: Rate::from_gbps(3) }, 65, Time::from_ms(1));
         assert_eq!(frames[3_000], Time::from_ns(680_000));
         assert_eq!(frames[1], Time::from_ps(226_666));
@@ -400,17 +406,18 @@ mod tests {
         let gap = rate.serialise(1538);
         let full = second.as_ps() as f64 / gap.as_ps() as f64;
         let frames = departures(Process::Poisson { rate }, 1518, second).len() as f64;
-        // 813 thousand frames: the standard deviation of a Poisson count is 0.11 %.
+        // 813,000 frames: the standard deviation of a Poisson count is 0.11 %.
         assert!((frames / full - 1.0).abs() < 0.005, "{}", frames / full);
         let on_off = Process::OnOff { rate, mean_on: Time::from_us(20), mean_off: Time::from_us(60) };
         let frames = departures(on_off, 1518, second);
-        // 12,500 cycles: the share of on-time has a standard error near 1 %.
+        // 12,500 on and off periods: the standard error of the share of on-time is about 1 %.
         assert!((frames.len() as f64 / full - 0.25).abs() < 0.01, "{}", frames.len() as f64 / full);
-        // Never faster than the rate, except for a picosecond of rounding.
+        // Gaps are never shorter than at the constant rate, except for a picosecond of rounding.
         assert!(frames.windows(2).all(|pair| pair[1] - pair[0] + Time::from_ps(1) >= gap));
     }
 
-    /// PABO's generator in one second: five bursts for each of the paper's three sizes, n + 1 frames each.
+    /// PABO's generator sends five bursts per second, of n + 1 frames each, for each of the paper's three values of
+    /// n.
     #[test]
     fn bursts_start_where_pabo_needs_them() {
         for n in [500u32, 1500, 2500] {
@@ -429,7 +436,7 @@ mod tests {
         let source = DatagramSource { process, frame_bytes: 100, lengths: LengthDistribution::Equal, stop: None };
         assert_eq!(Departures::new(source, 1001, Time::ZERO, 1, 0).count(), 11);
         let slow = DatagramSource { process: Process::Constant { rate: Rate::MIN }, ..source };
-        // 120 bytes on the wire at 1 bit/s take 960 s per frame: 19,216 frames in 213.5 days, the range of `Time`.
+        // 120 wire bytes at 1 bit/s take 960 s: 19,216 frames in 213.5 days, the range of `Time`.
         assert_eq!(Departures::new(slow, ENDLESS, Time::ZERO, 1, 0).count(), 19_216);
         let pause = Process::Bursts { frame_gap: Time::MAX, frames_per_burst: 2, pause: Time::MAX };
         let once = DatagramSource { process: pause, ..source };

@@ -1,5 +1,6 @@
-//! Closed loop: a client sends requests to servers, they reply, and after a think time the client sends the next
-//! request. With many servers this is partition/aggregate; with one, a client of a key-value store.
+//! Closed-loop requests: a client sends requests to servers, the servers reply, and after a think time the client
+//! sends the next request. With many servers this is partition/aggregate traffic, with one server the traffic of a
+//! client of a key-value store.
 
 use crate::entry::Entry;
 use crate::error::TrafficError;
@@ -12,36 +13,36 @@ use units::random::Stream;
 /// A client and its servers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestReply {
-    /// The client.
+    /// Host of the client.
     pub client: u32,
-    /// The servers.
+    /// Hosts of the servers.
     pub servers: Servers,
     /// Size of a request in bytes (PABO: 200 B).
     pub request_bytes: u64,
     /// Size of a reply in bytes (PABO: 1 MiB).
     pub reply_bytes: u64,
-    /// Connections to each server, each with one request outstanding: the maximum number of concurrent requests of
-    /// the client per server (memslap's `--concurrency`).
+    /// Number of connections to each server, each with one outstanding request: maximum number of concurrent requests
+    /// of the client per server (memslap's `--concurrency`).
     pub connections: u32,
-    /// Consecutive requests per connection (PABO: 4).
+    /// Number of consecutive requests per connection (PABO: 4).
     pub requests: u32,
     /// Think time from the last byte of a reply at the client to the next request (PABO: 1 s).
     pub think: Time,
-    /// Service time from the last byte of a request at the server to its reply.
+    /// Service time: from the last byte of a request at the server to the start of its reply.
     pub service: Service,
-    /// Replies that a request waits for.
+    /// Replies that the next request waits for.
     pub rounds: Rounds,
-    /// All requests of a connection share one transport connection, and all replies another, so that congestion state
-    /// is kept (PABO: one session per connection).
+    /// Whether all requests of a connection share one transport connection, and all replies another one, which keep
+    /// their congestion state (PABO: one session per connection).
     pub persistent_connection: bool,
 }
 
 /// Service time of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Service {
-    /// Constant.
+    /// Constant service time.
     Constant(Time),
-    /// Exponentially distributed with this mean, drawn for each request: memoryless.
+    /// Exponentially distributed service time with this mean, drawn for each request.
     Exponential(Time),
 }
 
@@ -54,31 +55,31 @@ impl Service {
     }
 }
 
-/// Choice of servers.
+/// Selection of servers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Servers {
     /// The listed hosts.
     List(Vec<u32>),
-    /// This number of the entry's hosts, drawn at random, never the client.
+    /// This number of hosts of the entry, drawn at random without the client.
     Random(u32),
 }
 
-/// Replies that the next request to a server waits for.
+/// Replies that the next request of a connection waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounds {
-    /// The reply on its own connection: connections are independent (PABO).
+    /// The reply on the same connection: connections are independent of each other (PABO).
     Independent,
-    /// The replies on all connections: a query, its replies, the next query.
+    /// The replies on all connections: rounds of a query, its replies, and the next query.
     Barrier,
 }
 
 /// Appends `2 * requests * servers * connections` flows: in each round the requests, then the replies, ordered by
-/// server, with connections of one server adjacent. Replies and later requests wait for deliveries at the host that
-/// sends them, so no notification crosses the network.
+/// server and then by connection. Replies and later requests wait for the delivery of a flow at the host that sends
+/// them, so that notifications need no network.
 ///
 /// # Errors
-/// No server, more servers than hosts, a duplicate server or one equal to the client, no connection, no request, sizes
-/// of zero, more flows than a plan holds.
+/// If there is no server, there are more servers than hosts, a server occurs twice or is the client, the number of
+/// connections or requests or a size is zero, or the plan would exceed its limits.
 pub fn request_reply(
     parameters: &RequestReply,
     hosts: &[u32],
@@ -149,7 +150,7 @@ pub fn request_reply(
             .iter()
             .for_each(|reply| builder.notify(*reply, FlowEvent::Delivered, request));
         }
-        // Replies of the previous round; `replies` is refilled with those of this round.
+        // Replies of the previous round; `replies` collects those of this round.
         let answered = std::mem::take(&mut replies);
         for (&request, &server) in requests.iter().zip(&connections) {
             let start = Start::After { waits_for: 0, delay: parameters.service.draw(&mut service) };
@@ -193,7 +194,8 @@ mod tests {
         builder.build(8).unwrap()
     }
 
-    /// Returns the duration of a flow: a request takes 1 ms, the reply of server i (i + 1) ms, a think time 1 s.
+    /// Returns the duration of a flow: 1 ms for a request, (i + 1) ms for the reply of server i. The think time is 1
+    /// s.
     fn duration(flow: &Flow) -> Time {
         if flow.src == 3 { Time::from_ms(1) } else { Time::from_ms(u64::from(flow.src) + 1) }
     }
@@ -229,15 +231,15 @@ mod tests {
         assert_eq!(plan.notifications.len(), 12 + 3 * 9);
         let finished = finish_times(&plan, duration);
         let last = finished.len() - 3;
-        // Three rounds of the slowest server (1 ms + 3 ms) with a think time of 1 s each, then the server's own
-        // round.
+        // Three rounds, each of which takes as long as the slowest server (1 ms + 3 ms) plus a think time of 1 s,
+        // then the last round of this server.
         for server in 0..3u64 {
             let expected = Time::from_s(3) + Time::from_ms(3 * 4 + 1 + server + 1);
             assert_eq!(finished[last + server as usize], expected, "server {server}");
         }
     }
 
-    /// Two connections to each of three servers are six independent closed loops.
+    /// Two connections to each of three servers: six independent closed loops.
     #[test]
     fn each_connection_is_a_loop_of_its_own() {
         let parameters = RequestReply { connections: 2, persistent_connection: true, ..pabo(Rounds::Independent) };
@@ -256,7 +258,7 @@ mod tests {
                     assert_eq!(ends.dst, 3);
                     assert_eq!(plan.flows[request as usize].dst, ends.src);
                     assert_eq!(plan.notifications.of(request)[0].target, flow);
-                    // The next request of the connection, except after its last.
+                    // The reply starts the next request of the connection, except for the last reply.
                     let next = plan.notifications.of(flow).first().map(|next| next.target);
                     assert_eq!(next, (flow < 42).then_some(request + 12));
                 }
@@ -265,8 +267,8 @@ mod tests {
         assert_eq!(exchange.request_of(48), None);
     }
 
-    /// Exponential draws have the mean of the parameter, each entry has its own stream, and a constant service time
-    /// draws nothing.
+    /// Exponentially distributed service times have the mean of the parameter, each entry has its own random stream,
+    /// and a constant service time draws no random number.
     #[test]
     fn service_is_drawn_for_each_request() {
         let mean = Time::from_us(50);
@@ -285,7 +287,7 @@ mod tests {
         };
         let drawn = delays(&plan(&parameters));
         let sum: f64 = drawn.iter().map(|delay| delay.as_secs_f64()).sum();
-        // Standard error: mean / sqrt(20000) = 0.7 %.
+        // Standard error: mean / sqrt(20000) = 0.7 %; the tolerance is 3 %.
         assert!((sum / 20_000.0 / mean.as_secs_f64() - 1.0).abs() < 0.03, "{sum}");
         let constant = delays(&plan(&RequestReply { service: Service::Constant(mean), ..parameters }));
         assert!(constant.len() == 20_000 && constant.iter().all(|&delay| delay == mean));

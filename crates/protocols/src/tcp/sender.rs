@@ -1,4 +1,4 @@
-//! The sending end: segments, timers and the processing of acknowledgements.
+//! TCP sender: segments, timers and the processing of acknowledgements.
 
 use crate::bounce_reaction::BouncedFlow;
 use crate::control_state::ControlState;
@@ -15,36 +15,36 @@ use crate::tcp::window::{AckAction, Window};
 use std::sync::Arc;
 use units::Time;
 
-/// The sending end of one TCP flow.
+/// Sender of one TCP flow.
 #[derive(Clone, Debug)]
 pub struct TcpSender {
     parameters: Arc<TcpParameters>,
     window: Window,
     timeout: Timeout,
-    /// DCTCP's estimate of the marked fraction.
+    /// DCTCP's estimate of the fraction of marked bytes (alpha); `None` without DCTCP.
     alpha: Option<Alpha>,
     start: Time,
     size_bytes: u64,
-    /// All bytes below this are acknowledged (SND.UNA).
+    /// First unacknowledged byte (SND.UNA).
     snd_una: u64,
-    /// The next byte to send (SND.NXT). After a timeout it is below `snd_max`.
+    /// Next byte to send (SND.NXT). After a timeout it is below `snd_max`.
     snd_nxt: u64,
-    /// Right edge of the receiver's window if out-of-order bytes reduce that window; else `u64::MAX`.
+    /// Right edge of the receiver's window, if out-of-order bytes reduce this window; else `u64::MAX`.
     edge: u64,
-    /// The end of all bytes that were sent at least once.
+    /// End of the bytes that have been sent at least once.
     snd_max: u64,
-    /// Selective acknowledgements, if SACK is on.
+    /// Scoreboard of selective acknowledgements; `None` without SACK.
     scoreboard: Option<Box<Scoreboard>>,
-    /// Retransmit the first unacknowledged segment at the next poll.
+    /// Whether the first unacknowledged segment must be retransmitted at the next poll.
     retransmit: bool,
-    /// The next new segment carries CWR.
+    /// Whether the next new segment carries CWR.
     announce_reduction: bool,
-    /// End sequence number and departure time of the segment whose round trip is measured.
+    /// End sequence number and departure time of the segment whose RTT is being measured.
     timed: Option<(u64, Time)>,
-    /// Expiry of the retransmission timer.
+    /// Expiry of the retransmission timeout.
     deadline: Time,
-    /// Expiry to which the host's timer is set. It is moved to a later `deadline` only when it fires, so that
-    /// acknowledgements cause no timer updates.
+    /// Expiry to which the host's timer is set. The timer is moved to a later `deadline` only when it expires, so
+    /// that acknowledgements cause no timer updates.
     armed: Time,
     retransmitted_bytes: u64,
     timeouts: u32,
@@ -88,17 +88,17 @@ impl TcpSender {
         self.window.cwnd
     }
 
-    /// Returns the bytes in flight: sent and not acknowledged (RFC 5681, 2).
+    /// Returns the bytes in flight: sent, but not acknowledged (FlightSize of RFC 5681, 2).
     fn flight(&self) -> u64 {
         self.snd_max - self.snd_una
     }
 
     fn restart_timer(&mut self, now: Time) {
         self.deadline = if self.parameters.retransmissions && self.flight() > 0 {
-            // RFC 6298, 5.1 and 5.3.
+            // RFC 6298, 5.1 and 5.3: the timer runs while data is in flight.
             now.saturating_add(self.timeout.rto(&self.parameters))
         } else {
-            // RFC 6298, 5.2.
+            // RFC 6298, 5.2: without data in flight the timer is off.
             Time::MAX
         };
         self.armed = self.armed.min(self.deadline);
@@ -136,14 +136,16 @@ impl TcpSender {
         self.obey(verdict, now);
     }
 
-    /// Handles a duplicate acknowledgement. `cut`: it reports that a switch trimmed the first unacknowledged segment.
+    /// Handles a duplicate acknowledgement. With `cut`, it reports that a switch trimmed the first unacknowledged
+    /// segment.
     fn on_duplicate(&mut self, now: Time, cut: bool) {
         let (acknowledged, flight) = (self.snd_una, self.flight());
         let recovering = self.window.is_recovering();
         let verdict = if cut {
             self.window.on_cut(acknowledged, flight, self.snd_max)
         } else if let Some(scoreboard) = &self.scoreboard {
-            // RFC 5681, 3.2: FlightSize excludes the segments that limited transmit sent beyond the window.
+            // RFC 5681, 3.2: FlightSize excludes the segments that limited transmit has sent beyond the congestion
+            // window.
             let flight = flight.min(self.window.cwnd);
             if !recovering && scoreboard.first_is_lost() {
                 self.window.on_lost(acknowledged, flight, self.snd_max)
@@ -164,17 +166,18 @@ impl TcpSender {
         }
     }
 
-    /// Enters the SACK blocks of `frame` on the scoreboard. Returns the number of newly reported bytes.
+    /// Adds the SACK blocks of `frame` to the scoreboard. Returns the number of bytes that they report for the first
+    /// time.
     #[cold]
     fn enter_blocks(&mut self, frame: &Frame) -> u64 {
         let Some(scoreboard) = &mut self.scoreboard else { return 0 };
-        // With COMPLETE the detail word is an arrival time.
+        // With COMPLETE the detail word is an arrival time, not SACK blocks.
         let reported = if frame.has(flags::COMPLETE) { SackBlocks::default() } else { frame.sack_blocks() };
         let blocks = reported.iter(frame.seq, u64::from(self.parameters.mss_bytes.max(1)));
         scoreboard.update(frame.seq.max(self.snd_una), blocks, self.snd_max)
     }
 
-    /// Returns the next byte range to send with a scoreboard (exclusive end), within the receiver's window.
+    /// With a scoreboard: returns the next byte range to send (exclusive end), within the receiver's window.
     #[cold]
     fn next_piece(&mut self) -> Option<(u64, u64)> {
         let mss = u64::from(self.parameters.mss_bytes.max(1));
@@ -186,7 +189,7 @@ impl TcpSender {
         let new_end = self.size_bytes.min(sent.saturating_add(mss));
         let has_room = new_end > sent && new_end - self.snd_una <= self.parameters.advertised_window_bytes;
         if self.window.is_recovering() {
-            // RFC 6675, 5, step C.
+            // RFC 6675, 5, step C: send only if the pipe permits another segment.
             if scoreboard.pipe(sent) + mss > cwnd {
                 return None;
             }
@@ -195,8 +198,8 @@ impl TcpSender {
                 NextSegment::New => Some((sent, new_end)),
             };
         }
-        // Not in recovery: send in order. After a timeout, start at the first missing byte and skip bytes that were
-        // reported after the timeout.
+        // Not in loss recovery: send in order. After a timeout, this starts at the first missing byte and skips the
+        // bytes that have been reported since the timeout.
         let (start, end) = if self.snd_nxt < sent { scoreboard.missing(self.snd_nxt, sent) } else { (sent, sent) };
         let (start, end) = if start < sent { (start, end) } else { (sent, new_end) };
         let room = start < sent || has_room;
@@ -204,14 +207,14 @@ impl TcpSender {
         (room && end > start && outstanding + (end - start) <= cwnd.max(end - start)).then_some((start, end))
     }
 
-    /// Handles an acknowledgement with ECN-Echo.
+    /// Handles ECN-Echo in an acknowledgement.
     fn on_echo(&mut self) {
         if !self.window.may_reduce(self.snd_una) {
             return;
         }
         let cwnd = match (&self.parameters.ecn, &self.alpha) {
             (EcnMode::Dctcp(_), Some(alpha)) => alpha.cut(self.window.cwnd),
-            // RFC 3168, 6.1.2: as for a loss.
+            // RFC 3168, 6.1.2: the reaction is the same as for a loss.
             (EcnMode::Classic, _) => self.window.after_mark(),
             _ => return,
         };
@@ -219,7 +222,7 @@ impl TcpSender {
         self.announce_reduction = matches!(self.parameters.ecn, EcnMode::Classic);
     }
 
-    /// Returns the segment of `payload_bytes` bytes that begins at byte `seq`, and records it as sent.
+    /// Returns the segment of `payload_bytes` bytes that starts at byte `seq`, and records it as sent.
     fn segment(&mut self, now: Time, seq: u64, payload_bytes: u16) -> Segment {
         let end = seq + u64::from(payload_bytes);
         let again = seq < self.snd_max;
@@ -230,15 +233,16 @@ impl TcpSender {
         if again {
             flags |= flags::RETRANSMISSION;
             self.retransmitted_bytes += end.min(self.snd_max) - seq;
-            // RFC 6298, 3 (Karn's algorithm): no sample, since the acknowledgement may belong to either transmission.
+            // RFC 6298, 3 (Karn's algorithm): no RTT sample, because the acknowledgement may be caused by either
+            // transmission.
             self.timed = None;
         } else if self.timed.is_none() {
             self.timed = Some((end, now));
         }
         match self.parameters.ecn {
             EcnMode::Off => {}
-            // RFC 3168, 6.1.5: retransmitted segments are not ECN-capable. 6.1.2: the first new segment after a
-            // reduction carries CWR.
+            // RFC 3168, 6.1.5: retransmitted segments are not ECN-capable. RFC 3168, 6.1.2: the first new segment
+            // after a window reduction carries CWR.
             EcnMode::Classic if again => {}
             EcnMode::Classic => {
                 flags |= flags::ECT;
@@ -246,7 +250,8 @@ impl TcpSender {
                     flags |= CWR;
                 }
             }
-            // DCTCP sets ECT on retransmissions too: a queue with a low threshold would drop them otherwise.
+            // DCTCP sets ECT on retransmissions too, because a queue with a low marking threshold would otherwise
+            // drop them.
             EcnMode::Dctcp(_) => flags |= flags::ECT,
         }
         self.snd_max = self.snd_max.max(end);
@@ -262,10 +267,11 @@ impl TcpSender {
 impl Sender for TcpSender {
     fn on_frame(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) {
         if frame.kind == Kind::Returned && frame.seq >= self.snd_una && self.flight() > 0 {
-            // The returned header replaces the duplicate acknowledgement that the receiver would have sent.
+            // The returned header replaces the duplicate acknowledgement that the receiver would send if the segment
+            // were lost.
             return self.on_duplicate(ctx.now, frame.seq == self.snd_una);
         }
-        // RFC 9293, 3.10.7.4: ignore an acknowledgement of bytes that were never sent.
+        // RFC 9293, 3.10.7.4: an acknowledgement of bytes that were never sent is ignored.
         if frame.kind != Kind::Ack || frame.seq > self.snd_max {
             return;
         }
@@ -276,7 +282,7 @@ impl Sender for TcpSender {
             self.edge = self.edge.max(frame.window_edge());
         }
         let echo = frame.has(flags::ECE) && self.parameters.ecn != EcnMode::Off;
-        // Without SACK every acknowledgement of the same byte counts as a duplicate.
+        // Without SACK, every acknowledgement of the same byte is a duplicate acknowledgement.
         let news = if self.scoreboard.is_some() { self.enter_blocks(frame) } else { 1 };
         if frame.seq > self.snd_una {
             self.on_new_ack(ctx.now, frame.seq, echo);
@@ -284,12 +290,13 @@ impl Sender for TcpSender {
                 self.on_duplicate(ctx.now, true);
             }
         } else if news == 0 && !frame.has(flags::NAK) {
-            // RFC 6675, 2: with SACK, only an acknowledgement that reports new bytes is a duplicate acknowledgement.
+            // RFC 6675, 2: with SACK, only an acknowledgement that reports bytes for the first time is a duplicate
+            // acknowledgement.
             if frame.seq == self.snd_una && echo {
                 self.on_echo();
             }
         } else if frame.seq == self.snd_una && self.flight() > 0 {
-            // RFC 5681, 2: a duplicate acknowledgement.
+            // RFC 5681, 2: this is a duplicate acknowledgement.
             if echo {
                 self.on_echo();
             }
@@ -304,7 +311,7 @@ impl Sender for TcpSender {
         if ctx.now >= self.deadline {
             self.timeouts += 1;
             self.window.on_timeout(self.flight(), self.snd_max);
-            // RFC 6298, 5.4 to 5.6. Segments after the first one are retransmitted as the window grows.
+            // RFC 6298, 5.4 to 5.6. The segments after the first one are retransmitted when the window permits it.
             self.timeout.back_off();
             self.snd_nxt = self.snd_una;
             self.retransmit = false;
@@ -342,7 +349,7 @@ impl Sender for TcpSender {
         if payload_bytes == 0 {
             return Offer::Blocked;
         }
-        // Whole segments only, except the last (RFC 9293, 3.8.6.2.1: silly window syndrome).
+        // Only full segments are sent, except for the last one (RFC 9293, 3.8.6.2.1: silly window syndrome).
         let window = self.window.cwnd.min(self.parameters.advertised_window_bytes).max(payload_bytes);
         if self.snd_nxt - self.snd_una + payload_bytes > window || self.snd_nxt + payload_bytes > self.edge {
             return Offer::Blocked;
@@ -351,7 +358,7 @@ impl Sender for TcpSender {
     }
 
     fn on_returned(&mut self, _ctx: &mut Ctx<'_>, returns: &mut BouncedFlow, every: u32) -> bool {
-        // One reduction per window, whether the cause is a loss, a mark or a bounce.
+        // At most one reduction per window of data, whether the cause is a loss, an ECN mark or a bounce.
         if !returns.is_due(every, self.snd_una) || !self.window.may_reduce(self.snd_una) {
             return false;
         }
@@ -401,7 +408,7 @@ mod tests {
     use units::Rate;
     use units::random::Stream;
 
-    /// A sender with 1000-byte segments, after it has sent its first window at time zero.
+    /// A sender with an MSS of 1000 bytes, after it has sent its initial window at time zero.
     struct Bench {
         sender: TcpSender,
         random: Stream,
@@ -424,7 +431,7 @@ mod tests {
             bench
         }
 
-        /// Sends as many segments as the window permits. Returns their numbers and flags.
+        /// Sends as many segments as the window permits, at time `ms`. Returns their numbers and flags.
         fn send(&mut self, ms: u64) -> Vec<(u64, u8)> {
             let mut sent = Vec::new();
             let mut ctx = Ctx::new(Time::from_ms(ms), &mut self.random, &mut self.replies);
@@ -446,8 +453,8 @@ mod tests {
         }
     }
 
-    /// The sender never passes the latest advertised edge, even if the congestion window permits it. An older
-    /// acknowledgement does not move the edge back.
+    /// The sender sends no byte beyond the highest advertised edge, even if the congestion window permits it. An
+    /// acknowledgement with a lower edge does not move the edge back.
     #[test]
     fn what_waits_at_the_receiver_holds_the_sender_back() {
         let sent = |takes: bool| {
@@ -480,7 +487,8 @@ mod tests {
         assert_eq!(sent(false), [3, 0, 2]);
     }
 
-    /// RFC 6298, 3: neither a fast retransmission nor a timeout yields a sample.
+    /// RFC 6298, 3: a retransmitted segment yields no RTT sample, neither after a fast retransmit nor after a
+    /// timeout.
     #[test]
     fn karn() {
         let mut fast = Bench::new(TcpParameters::default());
@@ -496,8 +504,8 @@ mod tests {
         assert_eq!(late.sender.deadline, Time::from_ms(3000));
         late.ack(1001, 1, 0);
         assert_eq!(late.sender.deadline, Time::from_ms(3001), "the back-off stays without a sample");
-        // The window has grown to two segments: retransmissions of 1 and 2. Once all old segments are acknowledged, new
-        // segments are timed: a round trip R of 5 ms gives RTO = SRTT + 4 RTTVAR = R + 4 R / 2 = 15 ms.
+        // The window has grown to two segments: 1 and 2 are retransmitted. After all old segments have been
+        // acknowledged, a new segment is timed. Its RTT R = 5 ms gives RTO = SRTT + 4 RTTVAR = R + 4 R / 2 = 15 ms.
         late.ack(1002, 10, 0);
         late.send(1002);
         late.ack(1007, 11, 0);
@@ -519,8 +527,8 @@ mod tests {
         assert_eq!(bench.sender.statistics().timeouts, 1);
     }
 
-    /// RFC 3168, 6.1.2: one reduction per window for any number of echoes, announced once. Retransmissions are not
-    /// ECN-capable.
+    /// RFC 3168, 6.1.2: one reduction per window of data for any number of ECN-Echoes, announced by one CWR.
+    /// Retransmissions are not ECN-capable.
     #[test]
     fn classic_ecn_halves_once_a_window() {
         let mut bench = Bench::new(TcpParameters { ecn: EcnMode::Classic, ..TcpParameters::default() });
@@ -538,8 +546,8 @@ mod tests {
         assert_eq!(bench.send(12)[0], (10, flags::RETRANSMISSION));
     }
 
-    /// RFC 5681, 4.1: after an idle time longer than the timeout a connection restarts from the initial window and
-    /// keeps ssthresh. After a shorter one it keeps its window. Sequence numbers continue.
+    /// RFC 5681, 4.1: after an idle time longer than the RTO, a connection restarts from the initial window and keeps
+    /// ssthresh. After a shorter idle time it keeps its window. Sequence numbers continue.
     #[test]
     fn a_connection_goes_on_with_what_it_has_learnt() {
         let after = |ms: u64| {
@@ -562,7 +570,7 @@ mod tests {
         assert_eq!(late, initial.min(before));
     }
 
-    /// RFC 8257, 3.3: one update of alpha per window of data, also in the second message of a connection.
+    /// RFC 8257, 3.3: one update of alpha per window of data, for both messages of a connection.
     #[test]
     fn alpha_is_updated_each_window_in_every_message() {
         let mut parameters = TcpParameters::dctcp();
@@ -588,7 +596,7 @@ mod tests {
         assert!(rounds[1] > 20, "{rounds:?}");
     }
 
-    /// After a timeout the sender discards the reported blocks. Blocks reported after the timeout are not
+    /// After a timeout the sender discards the SACK information. Blocks reported after the timeout are not
     /// retransmitted.
     #[test]
     fn after_a_timeout_only_what_is_missing_goes_again() {
@@ -602,7 +610,7 @@ mod tests {
             let mut ctx = Ctx::new(Time::from_ms(ms), &mut bench.random, &mut bench.replies);
             bench.sender.on_frame(&mut ctx, &frame);
         };
-        // With SACK an acknowledgement without new bytes is no duplicate.
+        // With SACK, an acknowledgement without newly reported bytes is no duplicate acknowledgement.
         (0..5).for_each(|_| report(&mut bench, 10, 0, &[]));
         assert_eq!(bench.send(10), []);
         report(&mut bench, 20, 0, &[(2, 4)]);
@@ -610,20 +618,20 @@ mod tests {
         bench.timer(2000);
         assert_eq!(bench.send(2000), [(0, flags::RETRANSMISSION)]);
         report(&mut bench, 2010, 1, &[(4, 6), (2, 4)]);
-        // The window is two segments: 1 and 6, since 2 to 5 have arrived.
+        // The window is two segments: 1 and 6 are retransmitted, since 2 to 5 have been reported as arrived.
         let again = flags::RETRANSMISSION;
         assert_eq!(bench.send(2010), [(1, again), (6, again)]);
         assert_eq!(bench.sender.statistics().timeouts, 1);
     }
 
-    /// A mark reduces the window by the fraction alpha / 2.
+    /// An ECN mark reduces the window by the fraction alpha / 2.
     #[test]
     fn dctcp_cuts_by_half_of_alpha() {
         let mut parameters = TcpParameters::dctcp();
         parameters.ecn = EcnMode::Dctcp(crate::dctcp::DctcpParameters { gain: 0.5, initial_alpha: 0.4 });
         let mut bench = Bench::new(parameters);
-        // The first acknowledgement ends DCTCP's first window: alpha = 0.4 / 2 + 1 / 2 = 0.7, window = 10,000 (1 - 0.7
-        // / 2) = 6500.
+        // The first acknowledgement ends DCTCP's first observation window: alpha = 0.4 / 2 + 1 / 2 = 0.7. The
+        // congestion window becomes 10,000 (1 - 0.7 / 2) = 6500.
         bench.ack(10, 1, flags::ECE);
         assert_eq!(bench.sender.congestion_window_bytes(), 6500);
     }

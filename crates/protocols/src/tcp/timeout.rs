@@ -1,14 +1,14 @@
-//! The retransmission timeout (RFC 6298).
+//! Retransmission timeout, RTO (RFC 6298).
 
 use crate::tcp::parameters::TcpParameters;
 use units::Time;
 
-/// Smoothed round-trip time, its variation and the exponential back-off.
+/// State of the RTO: smoothed RTT, its variation, and the exponential back-off.
 #[derive(Clone, Debug)]
 pub(crate) struct Timeout {
-    /// SRTT and RTTVAR, after the first sample.
+    /// SRTT and RTTVAR; `None` before the first RTT sample.
     measured: Option<(Time, Time)>,
-    /// Doublings of the timeout by back-off.
+    /// Number of doublings of the RTO by exponential back-off.
     doublings: u32,
 }
 
@@ -17,33 +17,33 @@ impl Timeout {
         Timeout { measured: None, doublings: 0 }
     }
 
-    /// Adds a round-trip sample of a segment that was sent once: the caller applies Karn's rule.
+    /// Adds the RTT sample of a segment that was sent once; the caller applies Karn's algorithm.
     pub(crate) fn sample(&mut self, rtt: Time) {
         self.measured = Some(match self.measured {
-            // RFC 6298, 2.2.
+            // RFC 6298, 2.2: first sample.
             None => (rtt, rtt / 2),
-            // RFC 6298, 2.3, with alpha = 1/8 and beta = 1/4: RTTVAR first, with the old SRTT.
+            // RFC 6298, 2.3, with alpha = 1/8 and beta = 1/4. RTTVAR is updated first, with the old SRTT.
             Some((smoothed, variation)) => {
                 let difference = smoothed.max(rtt) - smoothed.min(rtt);
                 let variation = (variation * 3).saturating_add(difference) / 4;
                 ((smoothed * 7).saturating_add(rtt) / 8, variation)
             }
         });
-        // RFC 6298, 5 (last paragraphs): a new sample ends the back-off.
+        // RFC 6298, 5 (last paragraphs): a new RTT sample ends the back-off.
         self.doublings = 0;
     }
 
-    /// Returns SRTT, after the first sample.
+    /// Returns SRTT; `None` before the first RTT sample.
     pub(crate) fn smoothed(&self) -> Option<Time> {
         self.measured.map(|(smoothed, _)| smoothed)
     }
 
-    /// Doubles the timeout (RFC 6298, 5.5).
+    /// Doubles the RTO (RFC 6298, 5.5).
     pub(crate) fn back_off(&mut self) {
         self.doublings = (self.doublings + 1).min(63);
     }
 
-    /// Returns the current timeout.
+    /// Returns the current RTO.
     pub(crate) fn rto(&self, parameters: &TcpParameters) -> Time {
         if let Some(fixed) = parameters.fixed_rto {
             return fixed;
@@ -56,7 +56,7 @@ impl Timeout {
                 smoothed.saturating_add(margin).max(parameters.min_rto)
             }
         };
-        // RFC 6298, 2.5 and 5.5.
+        // RFC 6298, 2.5 and 5.5: exponential back-off, at most `max_rto`.
         let limit = parameters.max_rto.as_ps();
         let doubled = u128::from(base.as_ps()) << self.doublings;
         Time::from_ps(u64::try_from(doubled).unwrap_or(u64::MAX).min(limit))
@@ -73,13 +73,13 @@ mod tests {
         let mut timeout = Timeout::new();
         assert_eq!(timeout.rto(&parameters), Time::from_s(1));
         timeout.sample(Time::from_ms(100));
-        // SRTT 100, RTTVAR 50: 100 + 4 * 50.
+        // First sample 100 ms: SRTT = 100, RTTVAR = 50, so that RTO = 100 + 4 * 50.
         assert_eq!(timeout.rto(&parameters), Time::from_ms(300));
         timeout.sample(Time::from_ms(180));
-        // RTTVAR = 3/4 * 50 + 1/4 * 80 = 57.5, SRTT = 7/8 * 100 + 1/8 * 180 = 110.
+        // Second sample 180 ms: RTTVAR = 3/4 * 50 + 1/4 * 80 = 57.5, SRTT = 7/8 * 100 + 1/8 * 180 = 110.
         assert_eq!(timeout.rto(&parameters), Time::from_ms(110 + 230));
         timeout.sample(Time::from_ms(110));
-        // RTTVAR = 43.125, SRTT = 110.
+        // Third sample 110 ms: RTTVAR = 3/4 * 57.5 = 43.125, SRTT = 110.
         assert_eq!(timeout.rto(&parameters), Time::from_us(110_000 + 172_500));
     }
 

@@ -1,33 +1,33 @@
-//! Growth of the window of TCP Vegas, by the number of queued segments (Brakmo, O'Malley and Peterson, SIGCOMM 1994).
+//! Window growth of TCP Vegas, by the number of queued segments (Brakmo, O'Malley and Peterson, SIGCOMM 1994).
 
 use crate::tcp::parameters::TcpParameters;
 use units::Time;
 
-/// The change of the window after a round trip.
+/// Change of the congestion window after an RTT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Round {
-    /// Grow by a segment.
+    /// Increase it by a segment.
     Grow,
     /// No change.
     Hold,
-    /// Shrink by a segment.
+    /// Decrease it by a segment.
     Fall,
-    /// End slow start.
+    /// Leave slow start.
     EndSlowStart,
 }
 
-/// The state of Vegas.
+/// State of Vegas.
 #[derive(Clone, Debug)]
 pub(crate) struct Vegas {
-    /// Numbers of queued segments below which the window grows, above which it shrinks, and above which slow start
+    /// Numbers of queued segments: below `alpha` the window grows, above `beta` it shrinks, above `gamma` slow start
     /// ends.
     alpha: f64,
     beta: f64,
     gamma: f64,
-    /// The shortest round trip so far (BaseRTT).
+    /// Minimum RTT so far (BaseRTT).
     base: Time,
-    /// Whether slow start doubles the window in this round trip. It does so in every other one; the round trips between
-    /// measure the queue.
+    /// Whether slow start doubles the window in this RTT. It does so every other RTT; in between, the queue is
+    /// measured.
     pub doubles: bool,
 }
 
@@ -37,11 +37,12 @@ impl Vegas {
         Vegas { alpha, beta, gamma, base: Time::MAX, doubles: true }
     }
 
-    /// Handles a round-trip sample with a window of `cwnd` segments.
+    /// Handles an RTT sample, with a window of `cwnd` segments.
     pub fn on_round(&mut self, rtt: Time, cwnd: f64, slow_start: bool) -> Round {
         self.base = self.base.min(rtt);
         let (base, rtt) = (self.base.as_ps() as f64, rtt.as_ps().max(1) as f64);
-        // Queued segments: (expected - actual) x base, with expected = cwnd / base and actual = cwnd / rtt.
+        // Number of queued segments: (expected - actual) * base, with the rates expected = cwnd / base and actual =
+        // cwnd / rtt.
         let waiting = cwnd * (rtt - base) / rtt;
         let Vegas { alpha, beta, gamma, .. } = *self;
         if slow_start {
@@ -60,7 +61,7 @@ impl Vegas {
 mod tests {
     use super::*;
 
-    /// Base round trip 100 us: with a window of 20 segments, 20 (rtt - 100) / rtt segments are queued.
+    /// BaseRTT 100 us, window of 20 segments: the number of queued segments is 20 (rtt - 100) / rtt.
     #[test]
     fn the_window_moves_by_what_waits() {
         let mut vegas = Vegas::new(&TcpParameters::default());
@@ -72,7 +73,7 @@ mod tests {
         assert_eq!(vegas.on_round(rtt(126), 20.0, false), Round::Fall, "4.13 wait");
         assert_eq!(vegas.on_round(rtt(105), 20.0, true), Round::Hold, "0.95 wait");
         assert_eq!(vegas.on_round(rtt(106), 20.0, true), Round::EndSlowStart, "1.13 wait");
-        // A shorter round trip becomes the base.
+        // An RTT of 80 us becomes the new BaseRTT.
         assert_eq!(vegas.on_round(rtt(80), 20.0, false), Round::Grow);
         assert_eq!(vegas.on_round(rtt(101), 20.0, false), Round::Fall, "4.16 wait");
     }

@@ -1,21 +1,21 @@
-//! The congestion window (RFC 5681, RFC 6582): pure arithmetic, without a clock or segments.
+//! Congestion window (RFC 5681, RFC 6582): arithmetic only, without a clock or segments.
 
 use crate::tcp::cubic::Cubic;
 use crate::tcp::parameters::{CongestionControl, TcpParameters};
 use crate::tcp::vegas::{Round, Vegas};
 use units::Time;
 
-/// The sender's action after an acknowledgement.
+/// Action of the sender after an acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct AckAction {
-    /// Retransmit the first unacknowledged segment, even if the window is full.
+    /// Retransmit the first unacknowledged segment, even if the window does not permit it.
     pub(crate) retransmit: bool,
-    /// Leave the retransmission timer unchanged (RFC 6582, 3.2: only the first partial acknowledgement of a recovery
-    /// restarts it).
+    /// Do not restart the retransmission timer (RFC 6582, 3.2: only the first partial acknowledgement of a fast
+    /// recovery restarts it).
     pub(crate) keep_timer: bool,
 }
 
-/// The growth rule of congestion avoidance.
+/// Growth rule in congestion avoidance.
 #[derive(Clone, Debug)]
 enum Growth {
     Reno,
@@ -23,35 +23,36 @@ enum Growth {
     Vegas(Box<Vegas>),
 }
 
-/// The window of one flow, in bytes.
+/// Congestion window of one flow, in bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
     pub(crate) cwnd: u64,
     pub(crate) ssthresh: u64,
     mss: u64,
-    /// The receiver's window in bytes: no growth beyond it.
+    /// Advertised window in bytes, beyond which the congestion window does not grow.
     limit: u64,
-    /// Bytes acknowledged since congestion avoidance last grew the window.
+    /// Bytes acknowledged since the last window increase in congestion avoidance.
     counted: u64,
     duplicates: u32,
     threshold: u32,
     control: CongestionControl,
     growth: Growth,
-    /// Time of the last acknowledgement and the smoothed round trip.
+    /// Time of the last acknowledgement, and smoothed RTT.
     now: Time,
     rtt: Time,
     fast_retransmit: bool,
-    /// Whether a scoreboard repairs losses (RFC 6675), in which case duplicate acknowledgements do not inflate the
-    /// window.
+    /// Whether losses are repaired with a scoreboard (RFC 6675), so that duplicate acknowledgements do not inflate
+    /// the window.
     selective: bool,
     /// Whether fast recovery is active, and whether a partial acknowledgement has arrived in it.
     recovering: bool,
     partial: bool,
-    /// No new acknowledgement since the last timeout, so that the next timeout is a repeated one.
+    /// Whether there was no new acknowledgement since the last timeout, so that the next timeout is a repeated one.
     timed_out: bool,
-    /// The end of the bytes sent before the last loss or timeout ("recover" of RFC 6582, plus one).
+    /// End of the bytes sent before the last loss or timeout ("recover" of RFC 6582, plus one).
     recover: u64,
-    /// The end of the bytes sent before the last reduction for any cause, so that there is one reduction per window.
+    /// End of the bytes sent before the last reduction for any cause; it ensures at most one reduction per window of
+    /// data.
     reduced: u64,
 }
 
@@ -86,8 +87,9 @@ impl Window {
         }
     }
 
-    /// Resumes at `now`, after all bytes were acknowledged. After an idle time longer than `rto` the window is at most
-    /// the initial one (RFC 5681, 4.1). The idle time does not count in CUBIC's epoch (RFC 9438, 4.2 and 5.8).
+    /// Handles the end of an idle time at `now`, in which all bytes were acknowledged. If the idle time is longer than
+    /// `rto`, the window becomes at most the initial window (RFC 5681, 4.1). The idle time does not count in CUBIC's
+    /// epoch (RFC 9438, 4.2 and 5.8).
     pub(crate) fn on_idle_end(&mut self, now: Time, rto: Time, parameters: &TcpParameters) {
         let idle = now.saturating_sub(self.now);
         let restarts = idle > rto;
@@ -99,12 +101,12 @@ impl Window {
         }
     }
 
-    /// Sets the time and the smoothed round trip of an acknowledgement.
+    /// Sets the time and the smoothed RTT of the acknowledgement that is handled next.
     pub(crate) fn at(&mut self, now: Time, rtt: Option<Time>) {
         (self.now, self.rtt) = (now, rtt.unwrap_or(Time::ZERO));
     }
 
-    /// Adds a round-trip sample; only Vegas uses it.
+    /// Adds an RTT sample; only Vegas uses it.
     pub(crate) fn on_round_trip(&mut self, rtt: Time) {
         let Growth::Vegas(vegas) = &mut self.growth else { return };
         let slow_start = self.cwnd < self.ssthresh;
@@ -116,7 +118,7 @@ impl Window {
             Round::Grow if self.cwnd < self.limit => self.cwnd += self.mss,
             Round::Fall => {
                 self.cwnd = self.cwnd.saturating_sub(self.mss).max(2 * self.mss);
-                // Otherwise the window would be below ssthresh and so in slow start.
+                // Keeps the window in congestion avoidance: a window below ssthresh would be in slow start.
                 self.ssthresh = self.ssthresh.min(self.cwnd);
             }
             Round::EndSlowStart => self.ssthresh = self.cwnd,
@@ -124,27 +126,27 @@ impl Window {
         }
     }
 
-    /// Returns ssthresh after a loss with `flight` bytes in flight: RFC 5681, equation 4, or with CUBIC's beta.
+    /// Returns ssthresh after a loss with `flight` bytes in flight, by RFC 5681, equation 4, or with CUBIC's beta.
     fn half(&self, flight: u64) -> u64 {
         let left = if let Growth::Cubic(cubic) = &self.growth { cubic.cut(flight) } else { flight / 2 };
         left.max(2 * self.mss)
     }
 
-    /// Returns the window after an ECN mark that counts as a loss.
+    /// Returns the window after an ECN mark, which counts as a loss.
     pub(crate) fn after_mark(&self) -> u64 {
         if let Growth::Cubic(cubic) = &self.growth { cubic.cut(self.cwnd) } else { self.cwnd / 2 }
     }
 
-    /// Notifies CUBIC of a reduction. Every reduction must call this, or CUBIC would return to its own curve at the
-    /// next acknowledgement.
+    /// Reports a window reduction to CUBIC. Every reduction must call this, because otherwise CUBIC would return to
+    /// its old curve at the next acknowledgement.
     fn note_loss(&mut self, timeout: bool) {
         if let Growth::Cubic(cubic) = &mut self.growth {
             cubic.on_loss(self.cwnd, self.mss, timeout);
         }
     }
 
-    /// Handles `acked` newly acknowledged bytes up to `acknowledged`, with `flight` bytes still in flight. `grow` is
-    /// false if the acknowledgement carries ECN-Echo.
+    /// Handles an acknowledgement of `acked` new bytes, up to `acknowledged`, after which `flight` bytes are in
+    /// flight. `grow` is false if the acknowledgement carries ECN-Echo.
     pub(crate) fn on_new_ack(&mut self, acked: u64, acknowledged: u64, flight: u64, grow: bool) -> AckAction {
         self.duplicates = 0;
         self.timed_out = false;
@@ -155,12 +157,12 @@ impl Window {
             return AckAction::default();
         }
         if self.selective && acknowledged < self.recover {
-            // RFC 6675, 5, step B: the scoreboard selects the next segment.
+            // RFC 6675, 5, step B: the scoreboard selects the next segment to send.
             return AckAction::default();
         }
         if self.repairs_holes() && acknowledged < self.recover {
-            // RFC 6582, 3.2, step 3, partial acknowledgement: retransmit the next hole and deflate the window by the
-            // acknowledged bytes.
+            // RFC 6582, 3.2, step 3, partial acknowledgement: retransmit the next missing segment, and deflate the
+            // window by the acknowledged bytes.
             let verdict = AckAction { retransmit: true, keep_timer: self.partial };
             self.partial = true;
             self.cwnd = self.cwnd.saturating_sub(acked);
@@ -173,29 +175,30 @@ impl Window {
         self.recovering = false;
         self.counted = 0;
         self.cwnd = match self.control {
-            // RFC 6675, 5, step A.
+            // RFC 6675, 5, step A: end of loss recovery.
             _ if self.selective => self.ssthresh,
-            // RFC 6582, 3.2, step 3, full acknowledgement, option 1: no burst if few bytes are in flight.
+            // RFC 6582, 3.2, step 3, full acknowledgement, option 1: avoids a burst if few bytes are in flight.
             _ if self.repairs_holes() => self.ssthresh.min(flight.max(self.mss) + self.mss),
-            // RFC 5681, 3.2, step 6.
+            // RFC 5681, 3.2, step 6: deflates the window.
             _ => self.ssthresh,
         };
         AckAction::default()
     }
 
-    /// Returns whether recovery lasts until all bytes sent before the loss are acknowledged (RFC 6582).
+    /// Returns whether fast recovery lasts until all bytes sent before the loss are acknowledged (RFC 6582).
     fn repairs_holes(&self) -> bool {
         !matches!(self.control, CongestionControl::Reno | CongestionControl::Fixed)
     }
 
-    /// Grows the window (RFC 5681, 3.1).
+    /// Increases the window after `acked` acknowledged bytes (RFC 5681, 3.1).
     fn grow(&mut self, acked: u64) {
-        // Growth beyond the receiver's window has no use and would delay the reaction to a loss.
+        // Growth beyond the advertised window has no effect, and would delay the effect of the reduction after a
+        // loss.
         if self.cwnd >= self.limit {
             return;
         }
         if self.cwnd < self.ssthresh {
-            // Equation 2. Vegas grows in every other round only.
+            // RFC 5681, equation 2 (slow start). Vegas grows only in every other RTT.
             if !matches!(&self.growth, Growth::Vegas(vegas) if !vegas.doubles) {
                 self.cwnd += acked.min(self.mss);
             }
@@ -209,7 +212,7 @@ impl Window {
             }
             Growth::Vegas(_) => return,
         }
-        // The recommended method: one segment per window of acknowledged bytes.
+        // RFC 5681, 3.1, recommended method of congestion avoidance: one segment per window of acknowledged bytes.
         self.counted += acked;
         if self.counted >= self.cwnd {
             self.counted -= self.cwnd;
@@ -217,31 +220,31 @@ impl Window {
         }
     }
 
-    /// Handles a duplicate acknowledgement of `acknowledged`, with `flight` bytes in flight and all bytes below `sent`
-    /// sent.
+    /// Handles a duplicate acknowledgement of `acknowledged`, with `flight` bytes in flight; `sent` is the end of the
+    /// bytes sent so far.
     pub(crate) fn on_duplicate_ack(&mut self, acknowledged: u64, flight: u64, sent: u64) -> AckAction {
         if !self.fast_retransmit {
             return AckAction::default();
         }
         if self.recovering {
-            // RFC 5681, 3.2, step 4, without inflation beyond the receiver's window.
+            // RFC 5681, 3.2, step 4: inflates the window, but not beyond the advertised window.
             if !self.selective && self.cwnd < self.ssthresh.max(self.limit) {
                 self.cwnd += self.mss;
             }
             return AckAction::default();
         }
         self.duplicates = self.duplicates.saturating_add(1);
-        // RFC 6582, 3.2, step 2: duplicates for bytes sent before the last loss indicate no new loss.
+        // RFC 6582, 3.2, step 2: duplicate acknowledgements of bytes sent before the last loss indicate no new loss.
         let old_news = self.repairs_holes() && acknowledged < self.recover;
         if self.duplicates != self.threshold || old_news {
             return AckAction::default();
         }
         self.recover = sent;
         if self.control != CongestionControl::Fixed {
-            // RFC 5681, 3.2, steps 2 and 3.
+            // RFC 5681, 3.2, steps 2 and 3: fast retransmit.
             self.note_loss(false);
             self.ssthresh = self.half(flight);
-            // RFC 6675, 5, step 4.2: no inflation with SACK.
+            // RFC 6675, 5, step 4.2: with SACK the window is not inflated.
             let inflation = if self.selective { 0 } else { u64::from(self.threshold) * self.mss };
             self.cwnd = self.ssthresh + inflation;
             (self.recovering, self.partial) = (true, false);
@@ -255,15 +258,15 @@ impl Window {
         self.recovering
     }
 
-    /// Handles a first unacknowledged segment that is lost by the scoreboard's rules (RFC 6675, 5, step 2), like the
-    /// duplicate acknowledgement that reaches the threshold.
+    /// Handles the loss of the first unacknowledged segment by the rules of the scoreboard (RFC 6675, 5, step 2),
+    /// like the duplicate acknowledgement that reaches the threshold.
     pub(crate) fn on_lost(&mut self, acknowledged: u64, flight: u64, sent: u64) -> AckAction {
         self.duplicates = self.threshold - 1;
         self.on_duplicate_ack(acknowledged, flight, sent)
     }
 
-    /// Handles a trimmed first unacknowledged segment: it is retransmitted at once, each time. Outside fast recovery it
-    /// also counts as a loss.
+    /// Handles the trimming of the first unacknowledged segment: it is retransmitted at once, each time it is
+    /// trimmed. Outside fast recovery the trimming also counts as a loss.
     pub(crate) fn on_cut(&mut self, acknowledged: u64, flight: u64, sent: u64) -> AckAction {
         if !self.fast_retransmit {
             return AckAction::default();
@@ -276,34 +279,34 @@ impl Window {
         AckAction { retransmit: true, ..verdict }
     }
 
-    /// Handles an expiry of the retransmission timer with `flight` bytes in flight and all bytes below `sent` sent.
+    /// Handles a retransmission timeout with `flight` bytes in flight; `sent` is the end of the bytes sent so far.
     pub(crate) fn on_timeout(&mut self, flight: u64, sent: u64) {
         self.duplicates = 0;
         self.recovering = false;
         self.counted = 0;
-        // RFC 6582, 4 (timeouts).
+        // RFC 6582, 4: timeouts set `recover`.
         self.recover = sent;
         self.reduced = sent;
         if self.control == CongestionControl::Fixed {
             return;
         }
-        // RFC 5681, 3.1: a repeated timeout of one segment keeps ssthresh.
+        // RFC 5681, 3.1: a repeated timeout of the same segment keeps ssthresh.
         if !self.timed_out {
             self.note_loss(true);
             self.ssthresh = self.half(flight);
         }
         self.timed_out = true;
-        // The loss window (RFC 5681, 3.1).
+        // Loss window (RFC 5681, 3.1): one segment.
         self.cwnd = self.mss;
     }
 
-    /// Returns whether a mark echoed with `acknowledged` may reduce the window: once for the bytes sent before the last
-    /// reduction (RFC 3168, 6.1.2; RFC 8257, 3.3), and not in fast recovery.
+    /// Returns whether an ECN mark echoed in an acknowledgement of `acknowledged` may reduce the window: at most once
+    /// per window of data (RFC 3168, 6.1.2; RFC 8257, 3.3), and not in fast recovery.
     pub(crate) fn may_reduce(&self, acknowledged: u64) -> bool {
         self.control != CongestionControl::Fixed && !self.recovering && acknowledged >= self.reduced
     }
 
-    /// Halves the window, to no less than two segments; all bytes below `sent` have been sent. Returns false if the
+    /// Halves the window, to at least two segments; `sent` is the end of the bytes sent so far. Returns false if the
     /// window was not larger than two segments.
     pub(crate) fn halve(&mut self, sent: u64) -> bool {
         let larger = self.cwnd > 2 * self.mss;
@@ -313,8 +316,8 @@ impl Window {
         larger
     }
 
-    /// Reduces the window to `cwnd`, but to no less than two segments, because of marks, pauses or bounces; all bytes
-    /// below `sent` have been sent.
+    /// Reduces the window to `cwnd`, at least two segments, because of ECN marks, pauses or bounces; `sent` is the
+    /// end of the bytes sent so far.
     pub(crate) fn reduce(&mut self, cwnd: u64, sent: u64) {
         self.note_loss(false);
         self.cwnd = cwnd.max(2 * self.mss);
@@ -352,7 +355,7 @@ mod tests {
             assert_eq!(w.cwnd, (16 + round) * MSS);
             (0..w.cwnd / MSS).for_each(|_| _ = w.on_new_ack(MSS, 0, 0, true));
         }
-        // Delayed acknowledgements of two segments grow the window equally fast in congestion avoidance.
+        // In congestion avoidance, delayed acknowledgements of two segments increase the window equally fast.
         w.cwnd = 20 * MSS;
         w.counted = 0;
         (0..10).for_each(|_| _ = w.on_new_ack(2 * MSS, 0, 0, true));
@@ -398,7 +401,8 @@ mod tests {
         assert_eq!(w.cwnd, 10 * MSS);
         assert_eq!(w.on_new_ack(15 * MSS, sent, 6 * MSS, true), AckAction::default());
         assert_eq!(w.cwnd, 7 * MSS);
-        // RFC 6582, 3.2, step 2: duplicate acknowledgements up to `recover` start no second fast recovery.
+        // RFC 6582, 3.2, step 2: duplicate acknowledgements of bytes below `recover` do not start a second fast
+        // recovery.
         w.recover = 30 * MSS;
         (0..5).for_each(|_| assert!(!w.on_duplicate_ack(sent, 6 * MSS, 30 * MSS).retransmit));
     }
@@ -416,7 +420,8 @@ mod tests {
         assert_eq!(w.ssthresh, 2 * MSS);
     }
 
-    /// RFC 6582, 4: duplicates that the retransmissions of a timeout cause indicate no loss.
+    /// RFC 6582, 4: duplicate acknowledgements caused by the retransmissions after a timeout indicate no loss in
+    /// NewReno, but do in Reno.
     #[test]
     fn newreno_ignores_duplicates_from_before_a_timeout() {
         for (control, retransmits) in [(CongestionControl::NewReno, false), (CongestionControl::Reno, true)] {
@@ -428,8 +433,8 @@ mod tests {
         }
     }
 
-    /// CUBIC grows from the reduced window after every kind of reduction: a halving (`on_pause`, `on_bounce`), a mark,
-    /// and DCTCP's cut, which all call [`Window::reduce`].
+    /// After every kind of reduction, CUBIC grows from the reduced window: after a halving (`on_pause`, `on_bounce`),
+    /// after an ECN mark, and after DCTCP's reduction. All of them call [`Window::reduce`].
     #[test]
     fn cubic_does_not_undo_a_reduction() {
         let reductions: [fn(&mut Window); 3] = [

@@ -3,7 +3,7 @@
 use super::schedule::{Ready, Schedule, share};
 use crate::operation::Operation;
 
-/// Writes an all-to-all, a reduce-scatter or an all-gather as one exchange, an all-reduce as two.
+/// Appends an all-to-all, a reduce-scatter or an all-gather as one exchange, or an all-reduce as two exchanges.
 pub(super) fn schedule(to: &mut Schedule, operation: Operation, ranks: u32, window: u32, bytes: u64) {
     let parts = share(bytes, ranks as usize);
     let nothing: Ready = vec![Vec::new(); ranks as usize];
@@ -19,8 +19,9 @@ pub(super) fn schedule(to: &mut Schedule, operation: Operation, ranks: u32, wind
     }
 }
 
-/// Writes an exchange: in round r, rank h sends to rank h + r, after its send of round `r - window` is complete; its
-/// first sends wait for `ready[h]`. Ranks do not wait for each other. Returns the messages that arrive at each rank.
+/// Appends an exchange: in round r, rank h sends to rank h + r, after its message of round `r - window` has been
+/// sent. Its first `window` messages wait for the messages `ready[h]`. Ranks do not wait for each other. Returns the
+/// messages that arrive at each rank.
 fn exchange(to: &mut Schedule, ranks: u32, window: u32, bytes: impl Fn(u32, u32) -> u64, ready: &Ready) -> Ready {
     let first = to.messages.len() as u32;
     let mut arrived: Ready = vec![Vec::new(); ranks as usize];

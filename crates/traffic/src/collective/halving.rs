@@ -1,15 +1,16 @@
-//! Recursive halving and doubling among a power of two of ranks.
+//! Recursive halving and recursive doubling; the number of ranks is a power of two.
 
 use super::schedule::{Ready, Schedule, share};
 
-/// Returns the bytes of the aligned group of `width` parts that contains `rank`'s part.
+/// Returns the total bytes of the aligned group of `width` parts that contains the part of `rank`.
 fn around(parts: &[u64], rank: u32, width: u32) -> u64 {
     let first = (rank / width * width) as usize;
     parts[first..first + width as usize].iter().sum()
 }
 
-/// Writes a reduce-scatter: in each step, a rank sends its partner the half of its data that the partner continues
-/// with; the distance to the partner halves. Rank h ends with part h. Returns the messages that complete it.
+/// Appends a reduce-scatter: in each step, a rank sends its partner the half of its data that the partner continues
+/// to reduce, and the distance to the partner is halved. Rank h ends with part h. Returns the messages that complete
+/// the part of each rank.
 pub(super) fn reduce_scatter(to: &mut Schedule, ranks: u32, bytes: u64) -> Ready {
     let parts = share(bytes, ranks as usize);
     let mut arrived: Ready = vec![Vec::new(); ranks as usize];
@@ -21,8 +22,8 @@ pub(super) fn reduce_scatter(to: &mut Schedule, ranks: u32, bytes: u64) -> Ready
     arrived
 }
 
-/// Writes an all-gather: in each step, a rank sends its partner all data that it has; the distance to the partner
-/// doubles.
+/// Appends an all-gather: in each step, a rank sends its partner all parts that it has, and the distance to the
+/// partner is doubled.
 pub(super) fn all_gather(to: &mut Schedule, ranks: u32, bytes: u64, mut arrived: Ready) {
     let parts = share(bytes, ranks as usize);
     let mut distance = 1;
@@ -32,7 +33,8 @@ pub(super) fn all_gather(to: &mut Schedule, ranks: u32, bytes: u64, mut arrived:
     }
 }
 
-/// Writes one exchange: every rank sends `bytes_to` its partner after all messages that have arrived so far.
+/// Appends one step: every rank sends `bytes_to` bytes to its partner, after all messages of earlier steps have
+/// arrived.
 fn exchange(to: &mut Schedule, arrived: &mut Ready, distance: u32, bytes_to: impl Fn(u32) -> u64) {
     let before = arrived.clone();
     for rank in 0..arrived.len() as u32 {

@@ -4,9 +4,9 @@ use super::ring;
 use super::schedule::{Ready, Schedule, share};
 use crate::operation::Operation;
 
-/// Writes three steps: each group reduces its data to one part per member; members with equal index in their groups
-/// reduce or exchange that part; each group gathers all parts. A reduce-scatter ends after the second step; an
-/// all-gather has no first step. `ranks` is a multiple of `group`.
+/// Appends three steps: (1) each group reduces its data to one part per member; (2) the members with equal index in
+/// their groups reduce or exchange this part; (3) each group gathers all parts. A reduce-scatter has no third step,
+/// an all-gather no first step. `ranks` is a multiple of `group`.
 pub(super) fn schedule(to: &mut Schedule, operation: Operation, ranks: u32, group: u32, bytes: u64) {
     let parts = share(bytes, group as usize);
     let groups: Vec<Vec<u32>> = (0..ranks / group).map(|at| (at * group..(at + 1) * group).collect()).collect();
@@ -29,7 +29,8 @@ pub(super) fn schedule(to: &mut Schedule, operation: Operation, ranks: u32, grou
     }
 }
 
-/// Runs `act` for each ring after its members' `ready` messages, and stores the messages that complete it.
+/// Calls `act` for each ring with the messages `ready` that its members wait for, and stores the messages that
+/// complete the data of its members.
 fn within(
     to: &mut Schedule,
     circles: &[Vec<u32>],

@@ -1,8 +1,8 @@
-//! Collective operations of distributed training, as flows that wait for each other.
+//! Collective operations of distributed training, as flows with dependencies.
 //!
-//! An algorithm writes a [`Schedule`]: messages with sender, receiver and bytes, and the messages that each waits for.
-//! It has no notion of time or flows. [`collective`] repeats the schedule for each chunk of the data and each
-//! iteration, and makes flows.
+//! An algorithm produces a [`Schedule`]: messages with sender, receiver and size, and the messages that each of them
+//! waits for. It does not depend on time or flows. [`collective`] repeats the schedule for each chunk of the data and
+//! each iteration, and creates the flows.
 
 mod direct;
 mod halving;
@@ -22,34 +22,36 @@ use crate::sizes::ENDLESS;
 use schedule::{Schedule, share};
 use units::Time;
 
-/// A collective operation and its repetition.
+/// A collective operation with its repetitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Collective {
-    /// The operation.
+    /// Collective operation.
     pub operation: Operation,
-    /// The algorithm.
+    /// Algorithm of the operation.
     pub algorithm: Algorithm,
-    /// Total size in bytes. All-reduce, reduce, broadcast: the data of each host, or of the root. Reduce-scatter,
-    /// all-to-all: the data of each host before the operation. All-gather: the data of each host after it.
+    /// Data size in bytes. All-reduce, reduce and broadcast: the data of each host (or of the root). Reduce-scatter
+    /// and all-to-all: the data of each host before the operation. All-gather: the data of each host after the
+    /// operation.
     pub total_bytes: u64,
-    /// Number of chunks that the data is cut into; each chunk is transferred independently.
+    /// Number of chunks into which the data is split; each chunk is transferred independently.
     pub chunks: u32,
-    /// Maximum number of chunks of one message that a host has in flight, at least 1.
+    /// Maximum number of chunks that a host has in flight for the same message of the schedule, at least 1.
     pub chunks_in_flight: u32,
-    /// Delay from the last awaited arrival at a host to its next send, for reduction or software.
+    /// Delay from the last arrival that a message waits for to the start of the message, for reduction or software.
     pub step_delay: Time,
     /// Number of repetitions, at least 1.
     pub iterations: u32,
-    /// Compute time of a host between two iterations. It begins after all sends and receives of the iteration at the
-    /// host.
+    /// Compute time of a host between two iterations. It starts when all messages of the iteration that the host
+    /// sends or receives are complete.
     pub compute: Time,
-    /// Connections that carry the messages from one host to another, round robin (queue pairs of NCCL's
-    /// `NCCL_IB_QPS_PER_CONNECTION`), at least 1; `None`: one per message.
+    /// Number of connections that carry the messages from one host to another, round robin (NCCL's
+    /// `NCCL_IB_QPS_PER_CONNECTION` queue pairs), at least 1; `None`: one connection per message.
     pub qps_per_connection: Option<u32>,
 }
 
 impl Collective {
-    /// Makes a collective of one iteration in one chunk, without delays, over one connection for each pair of hosts.
+    /// Creates a collective operation with one iteration and one chunk, without delays, with one connection per pair
+    /// of hosts.
     pub fn new(operation: Operation, algorithm: Algorithm, total_bytes: u64) -> Collective {
         Collective {
             operation,
@@ -64,8 +66,8 @@ impl Collective {
         }
     }
 
-    /// Returns the number of messages of a chunk among `ranks`, and an upper bound of the number of events that they
-    /// wait for.
+    /// Returns the number of messages per chunk among `ranks`, and an upper bound of the number of their
+    /// dependencies.
     fn count(&self, ranks: u32) -> (u128, u128) {
         let (n, twice) = (u128::from(ranks), 1 + u128::from(self.operation == Operation::AllReduce));
         let rooted = matches!(self.operation, Operation::Broadcast { .. } | Operation::Reduce { .. });
@@ -89,7 +91,7 @@ impl Collective {
         }
     }
 
-    /// Messages of one chunk of `bytes` among `ranks`.
+    /// Returns the messages of one chunk of `bytes` among `ranks`.
     fn schedule(&self, ranks: u32, root: u32, bytes: u64) -> Result<Schedule, TrafficError> {
         use Operation as O;
         let all: Vec<u32> = (0..ranks).collect();
@@ -145,7 +147,7 @@ impl Collective {
     }
 }
 
-/// Returns the help text with the algorithms of an operation.
+/// Returns the help text that lists the algorithms of an operation.
 fn known(operation: Operation) -> &'static str {
     match operation {
         Operation::AllReduce => "use ring, tree, halving-doubling, hierarchical or direct",
@@ -155,8 +157,8 @@ fn known(operation: Operation) -> &'static str {
     }
 }
 
-/// Returns, for each message, its depth in the schedule: the length of the longest chain of messages that it waits
-/// for. A connection carries messages in the order of depth, as a program would send them.
+/// Returns the depth of each message in the schedule: the length of the longest chain of messages that it waits for.
+/// A connection carries its messages in the order of depth, like a program that sends them.
 fn depths(schedule: &Schedule) -> Vec<u32> {
     let mut depths = vec![0; schedule.messages.len()];
     for wait in &schedule.waits {
@@ -165,19 +167,20 @@ fn depths(schedule: &Schedule) -> Vec<u32> {
     depths
 }
 
-/// Appends the flows of all iterations: by iteration, by chunk, in the order of the algorithm.
+/// Appends the flows of all iterations, ordered by iteration, by chunk, and by the order of the schedule.
 ///
-/// The messages from one host to another use `qps_per_connection` connections, round robin: ordered by iteration, then
-/// by their depth in the schedule, then by chunk. A connection carries its messages in this order, even if a later one
-/// is ready first.
+/// The messages from one host to another use `qps_per_connection` connections, round robin. They are ordered by
+/// iteration, then by their depth in the schedule, then by chunk. A connection carries its messages in this order,
+/// even if a later message is ready earlier.
 ///
 /// A message starts when all its data has arrived at its sender, and the same message of the chunk `chunks_in_flight`
-/// earlier has been sent. From the second iteration on, its sender must also have sent and received all messages of
-/// the previous iteration, and its compute time must have passed.
+/// earlier has been sent. From the second iteration on, its sender must also have sent and received all its messages
+/// of the previous iteration, and its compute time must have passed.
 ///
 /// # Errors
-/// Fewer than two hosts, duplicate hosts, a root that is not among them, an operation that the algorithm does not
-/// implement, fewer bytes than parts, no chunks, iterations or window, more flows or notifications than a plan holds.
+/// If there are fewer than two hosts, a host occurs twice, the root is not one of the hosts, the algorithm does not
+/// implement the operation, a message would have no bytes, a count (chunks, iterations, window) is zero, or the plan
+/// would exceed its limits.
 pub fn collective(
     what: &Collective,
     hosts: &[u32],
@@ -195,8 +198,8 @@ pub fn collective(
         }
         _ => 0,
     };
-    // Check the limits of a plan before any large allocation. Between iterations, each message notifies two joins
-    // (sender and receiver) and is released by one.
+    // Checks the limits of a plan before any large allocation. Between iterations, each message notifies two joins
+    // (those of sender and receiver) and is released by one.
     let (messages, waits) = what.count(ranks);
     let (pieces_in_all, later) = (u128::from(what.iterations) * u128::from(chunks), u128::from(what.iterations - 1));
     let between = later * u128::from(chunks) * messages * 3;
@@ -218,7 +221,7 @@ pub fn collective(
         let base = first_flow + iteration * flows;
         let joins = (iteration > 0).then(|| -> Vec<u32> {
             let joins: Vec<u32> = hosts.iter().map(|host| builder.join(*host, what.compute)).collect();
-            // A host has finished the previous iteration when all its sends and receives are complete.
+            // A host has finished the previous iteration when all messages that it sends or receives are complete.
             for before in 0..flows {
                 let message = larger.messages[before as usize % messages];
                 builder.notify(base - flows + before, FlowEvent::Sent, joins[message.from as usize]);
@@ -230,11 +233,11 @@ pub fn collective(
             let schedule = if *bytes == sizes[0] { &larger } else { &smaller };
             let mut waits = schedule.waits.iter().peekable();
             for (at, message) in schedule.messages.iter().enumerate() {
-                // Pipelining: this message must first be sent for the chunk `chunks_in_flight` before.
+                // Pipelining: the same message of the chunk `chunks_in_flight` earlier must have been sent.
                 let behind = chunk.checked_sub(what.chunks_in_flight as usize);
                 let alone = starts_alone[at] && behind.is_none();
-                // `notify` and `release` below increment `waits_for`. A message that waits for nothing in its
-                // iteration has no step delay.
+                // `notify` and `release` below increment `waits_for`. A message without dependencies in its iteration
+                // has no step delay.
                 let start = match &joins {
                     None if alone => entry.start_at(&mut jitter),
                     _ if alone => Start::After { waits_for: 0, delay: Time::ZERO },
@@ -264,8 +267,8 @@ pub fn collective(
                 (from, to, depths[at] + chunk / what.chunks_in_flight, flow)
             })
             .collect();
-        // Sorted by pair of hosts, then by depth. A chunk waits for the chunk `chunks_in_flight` earlier, which adds
-        // to its depth.
+        // Sorted by pair of hosts, then by depth. The dependency on the chunk `chunks_in_flight` earlier adds to the
+        // depth.
         order.sort_unstable();
         for pair in order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             let all = (0..what.iterations).flat_map(|iteration| pair.iter().map(move |it| (iteration, it.3)));

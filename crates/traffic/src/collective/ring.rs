@@ -1,10 +1,10 @@
-//! Rings and chains.
+//! Ring algorithms, and chains.
 
 use super::schedule::{Ready, Schedule, share};
 
-/// Reduces `parts` around the ring of `ranks`: position h ends with part h. In step s, position h sends part h - s - 1,
-/// received from the position before; its own contribution is available when `ready[h]` has arrived. Returns the
-/// messages that complete each part.
+/// Reduces `parts` around the ring of `ranks`: position h ends with part h. In step s, position h sends part h - s -
+/// 1, which it has received from the previous position and to which it adds its own data, available when the messages
+/// `ready[h]` have arrived. Returns the messages that complete the part of each position.
 pub(super) fn reduce_scatter(to: &mut Schedule, ranks: &[u32], parts: &[u64], ready: &Ready) -> Ready {
     let count = ranks.len();
     let mut latest: Vec<Option<u32>> = vec![None; count];
@@ -22,8 +22,8 @@ pub(super) fn reduce_scatter(to: &mut Schedule, ranks: &[u32], parts: &[u64], re
     ready.iter().enumerate().map(complete).collect()
 }
 
-/// Gathers `parts` around the ring of `ranks`: in step s, position h sends part h - s, first its own, which is
-/// available when `ready[h]` has arrived. Returns the messages that complete each position.
+/// Gathers `parts` around the ring of `ranks`: in step s, position h sends part h - s. Its own part is available when
+/// the messages `ready[h]` have arrived. Returns the messages that complete the data of each position.
 pub(super) fn all_gather(to: &mut Schedule, ranks: &[u32], parts: &[u64], ready: &Ready) -> Ready {
     let count = ranks.len();
     let mut arrived = ready.clone();
@@ -44,14 +44,14 @@ pub(super) fn all_gather(to: &mut Schedule, ranks: &[u32], parts: &[u64], ready:
     arrived
 }
 
-/// Reduces parts of `bytes` around the ring and gathers them: `2 (n - 1)` steps, the minimum load per link.
+/// Reduces the parts of `bytes` around the ring, then gathers them: `2 (n - 1)` steps with the minimum load per link.
 pub(super) fn all_reduce(to: &mut Schedule, ranks: &[u32], bytes: u64, ready: &Ready) -> Ready {
     let parts = share(bytes, ranks.len());
     let summed = reduce_scatter(to, ranks, &parts, ready);
     all_gather(to, ranks, &parts, &summed)
 }
 
-/// Passes `bytes` along the chain that begins at `first`.
+/// Forwards `bytes` along the chain of ranks that starts at `first`.
 pub(super) fn chain(to: &mut Schedule, ranks: u32, first: u32, bytes: u64) {
     let mut arrived = None;
     for hop in 0..ranks - 1 {

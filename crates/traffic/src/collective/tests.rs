@@ -10,14 +10,14 @@ const ROOT: Option<u32> = None;
 
 fn plan(what: &Collective, hosts: &[u32]) -> Plan {
     let mut builder = PlanBuilder::new();
-    // An entry before it: indices must not assume an empty plan.
+    // Another entry comes first, so that flow indices do not start at 0.
     let before = Collective::new(Operation::AllToAll, Algorithm::Direct { window: 1 }, 2);
     collective(&before, &[0, 1], &Entry::new(1, 0), &mut builder).unwrap();
     collective(what, hosts, &Entry::new(1, 1), &mut builder).unwrap();
     builder.build(64).unwrap()
 }
 
-/// Returns all valid combinations among `count` hosts.
+/// Returns all valid combinations of operation and algorithm for `count` hosts.
 fn everything(count: u32) -> Vec<(Operation, Algorithm)> {
     use Operation::{AllGather, AllReduce, AllToAll, Broadcast, Reduce, ReduceScatter};
     let root = Some(count / 2);
@@ -38,8 +38,8 @@ fn everything(count: u32) -> Vec<(Operation, Algorithm)> {
     all
 }
 
-/// Runs the messages in order and returns for each rank the set of ranks whose data it has, by data that arrived before
-/// the send.
+/// Executes the messages in order. Returns for each rank the set of ranks whose data it has; a message carries only
+/// data that arrived by messages it waits for.
 fn known(schedule: &Schedule, ranks: u32) -> Vec<u128> {
     let mut carried: Vec<u128> = Vec::new();
     let mut seen: Vec<u128> = (0..ranks).map(|rank| 1 << rank).collect();
@@ -55,8 +55,8 @@ fn known(schedule: &Schedule, ranks: u32) -> Vec<u128> {
 }
 
 proptest! {
-    /// For every operation and algorithm: data reaches each host by a chain of messages that wait for each other, every
-    /// host receives at least the operation's bytes, and the message count computed in advance is exact.
+    /// For every operation and algorithm: the data reaches each host by a chain of dependent messages, every host
+    /// receives at least the bytes of the operation, and the number of messages computed in advance is exact.
     #[test]
     fn everybody_ends_with_what_the_operation_says(count in 2u32..20, spare in 0u64..100) {
         let total = u64::from(count) * 6 + spare;
@@ -81,7 +81,7 @@ proptest! {
                     }
                     Operation::Reduce { .. } if rank != root => {}
                     Operation::Reduce { .. } => {
-                        // A chain reduces hop by hop; a tree reduces two halves of the data, which both end at the
+                        // A chain reduces hop by hop; double binary trees reduce two halves of the data, both to the
                         // root.
                         prop_assert!(set == all && bytes == total, "{:?}: {}", what, bytes);
                     }
@@ -90,7 +90,8 @@ proptest! {
                     Operation::ReduceScatter | Operation::AllReduce => prop_assert!(set == all, "{:?}: {}", what, set),
                 }
             }
-            // Lower bound of a reduce-scatter: each host sends all parts but one; an all-reduce sends twice that.
+            // Lower bound of the bytes: in a reduce-scatter each host sends all parts except its own; an all-reduce
+            // sends twice that.
             let sent: u64 = schedule.messages.iter().map(|message| message.bytes).sum();
             let least = total * u64::from(count - 1);
             match (operation, algorithm) {
@@ -102,8 +103,8 @@ proptest! {
         }
     }
 
-    /// Pieces and iterations: every flow starts and ends, and each host begins an iteration after it has finished the
-    /// previous one and has computed.
+    /// Several chunks and iterations: every flow completes, and each host starts an iteration only after it has
+    /// finished the previous one and its compute time has passed.
     #[test]
     fn pieces_and_iterations_follow_each_other(
         count in 2u32..9, chunks in 1u32..5, in_flight in 1u32..4, iterations in 1u32..4,
@@ -144,7 +145,7 @@ proptest! {
     }
 }
 
-/// Without contention, each message takes one unit of time whatever its size.
+/// Number of steps of each algorithm: without contention, each message takes one unit of time, whatever its size.
 #[test]
 fn steps_are_those_of_the_algorithms() {
     let steps = |operation, algorithm, hosts: u32| {
@@ -159,19 +160,20 @@ fn steps_are_those_of_the_algorithms() {
         assert_eq!(steps(Operation::Broadcast { root: ROOT }, RING, hosts), n - 1);
         assert_eq!(steps(Operation::AllReduce, HALVING, hosts), 2 * log);
         assert_eq!(steps(Operation::ReduceScatter, HALVING, hosts), log);
-        // Up and down the trees: rank 0 is the root above the tree of the other ranks, so each direction takes
-        // log2(hosts) steps.
+        // Up and down the trees: rank 0 is the root, above the binary tree of the other ranks, so that each direction
+        // takes log2(hosts) steps.
         assert_eq!(steps(Operation::AllReduce, TREE, hosts), 2 * log);
         assert_eq!(steps(Operation::AllToAll, Algorithm::Direct { window: 1 }, hosts), n - 1);
         assert_eq!(steps(Operation::AllToAll, Algorithm::Direct { window: 3 }, hosts), (n - 1).div_ceil(3));
     }
-    // Three groups of four: three steps within the group, and both phases of the ring across three groups.
+    // Three groups of four hosts: three steps within the groups, then both phases of the ring across the three
+    // groups.
     assert_eq!(steps(Operation::AllReduce, Algorithm::Hierarchical { group: 4 }, 12), 3 + 4 + 3);
     assert_eq!(steps(Operation::AllGather, Algorithm::Hierarchical { group: 4 }, 12), 2 + 3);
 }
 
-/// NCCL's trees as drawn in its source for 14 ranks: rank 8 below the root, ranks 4 and 12 below rank 8, and so on;
-/// at most two children per tree. One rank may be an inner node of both trees.
+/// The trees are those in NCCL's source for 14 ranks: rank 8 below the root, ranks 4 and 12 below rank 8, and so on,
+/// with at most two children per rank and tree. At most one rank is an inner node of both trees.
 #[test]
 fn both_trees_share_their_load() {
     for hosts in 2..40u32 {
@@ -208,7 +210,7 @@ fn the_first_iteration_of_a_ring_waits_for_nothing_but_data() {
     assert_eq!(flows.len(), 2 * 4 * 5);
     let finished = finish_times(&plan, |_| Time::from_us(1));
     assert_eq!(finished.iter().max(), Some(&(Time::from_us(8) + Time::from_ns(700))), "eight steps, seven delays");
-    // Each host sends all but two of 2n chunks: 2 (n - 1) / n of the total, the minimum.
+    // Each host sends 2 (n - 1) of 2 n parts, that is 2 (n - 1) / n of the total size, the minimum.
     for &host in &hosts {
         let sent: u64 = flows.iter().filter(|flow| flow.src == host).map(|flow| flow.size_bytes).sum();
         assert!((1_600_000..1_600_010).contains(&sent), "{sent}");
@@ -270,7 +272,7 @@ fn messages_of_a_pair_go_in_the_order_of_a_program() {
     let order = |what: &Collective, start: u32| {
         let plan = plan(what, &[0, 1, 2]);
         let of = plan.collectives.last().unwrap();
-        // Four steps of three messages per chunk; the first message of each step goes from the first host to the
+        // Four steps of three messages per chunk; the first message of each step is sent from the first host to the
         // second.
         let location = |flow: u32| {
             ((flow - of.first_flow) / 36, (flow - of.first_flow) % 36 / 12, (flow - of.first_flow) % 12 / 3)
@@ -281,7 +283,7 @@ fn messages_of_a_pair_go_in_the_order_of_a_program() {
     let expected = [(0, 0), (0, 1), (1, 0), (0, 2), (1, 1), (2, 0), (0, 3), (1, 2), (2, 1), (1, 3), (2, 2), (2, 3)];
     let twice: Vec<_> = (0..2).flat_map(|iteration| expected.map(|(chunk, step)| (iteration, chunk, step))).collect();
     assert_eq!(order(&what, 0), twice);
-    // With two connections the messages alternate between them; without connections each message is separate.
+    // With two connections the messages alternate between them; with `None`, each message has its own connection.
     let two = Collective { qps_per_connection: Some(2), ..what };
     assert_eq!(order(&two, 0), twice.iter().step_by(2).copied().collect::<Vec<_>>());
     assert_eq!(order(&Collective { qps_per_connection: None, ..what }, 0), [(0, 0, 0)]);

@@ -1,11 +1,12 @@
-//! Double binary trees over the hosts, each for half of the data (Sanders, Speck and Träff, 2009), as in NCCL.
+//! Double binary trees over the hosts: two trees, each for half of the data (Sanders, Speck and Träff, 2009), as in
+//! NCCL.
 //!
-//! In the first tree, the height of rank r is its lowest set bit. The second tree shifts or mirrors the ranks: an inner
-//! node of one tree is a leaf of the other, except the last rank.
+//! In the first tree, the height of rank r is the position of its lowest set bit. The second tree shifts or mirrors
+//! the ranks, so that an inner node of one tree is a leaf of the other, with the exception of the last rank.
 
 use super::schedule::{Schedule, share};
 
-/// One of the two trees.
+/// One of the two binary trees.
 struct Tree {
     root: u32,
     /// Parent of each rank.
@@ -14,8 +15,8 @@ struct Tree {
     children: Vec<Vec<u32>>,
 }
 
-/// Returns the parent of `rank` among `ranks` in the first tree: the bit above its lowest set bit determines on which
-/// side of its parent it is.
+/// Returns the parent of `rank` among `ranks` in the first tree; `None` for the root. The bit above the lowest set
+/// bit of `rank` determines whether its parent has a lower or a higher number.
 fn parent_of(rank: u32, ranks: u32) -> Option<u32> {
     if rank == 0 {
         return None;
@@ -29,7 +30,8 @@ impl Tree {
     /// Returns both trees over `ranks`, at least one rank.
     fn pair(ranks: u32) -> [Tree; 2] {
         let even = ranks.is_multiple_of(2);
-        // The second tree renumbers the ranks of the first: mirrored, or shifted by one.
+        // The second tree is the first one with renumbered ranks: mirrored if the number of ranks is even, else
+        // shifted by one.
         let there = move |rank: u32| if even { ranks - 1 - rank } else { (rank + ranks - 1) % ranks };
         let back = move |rank: u32| if even { ranks - 1 - rank } else { (rank + 1) % ranks };
         let first = (0..ranks).map(|rank| parent_of(rank, ranks)).collect();
@@ -60,7 +62,8 @@ impl Tree {
         order
     }
 
-    /// Reduces `bytes` up to the root; `name` maps tree ranks to hosts. Returns the messages that arrive at the root.
+    /// Appends the reduction of `bytes` to the root; `name` maps ranks of the tree to ranks of the operation. Returns
+    /// the messages that arrive at the root.
     fn up(&self, to: &mut Schedule, bytes: u64, name: impl Fn(u32) -> u32) -> Vec<u32> {
         let mut arrived = vec![Vec::new(); self.parent.len()];
         for rank in self.downwards().into_iter().rev() {
@@ -72,7 +75,8 @@ impl Tree {
         std::mem::take(&mut arrived[self.root as usize])
     }
 
-    /// Broadcasts `bytes` from the root down, after `ready` has arrived.
+    /// Appends the broadcast of `bytes` from the root, which starts when the messages `ready` have arrived at the
+    /// root.
     fn down(&self, to: &mut Schedule, bytes: u64, ready: Vec<u32>, name: impl Fn(u32) -> u32) {
         let mut arrived = vec![Vec::new(); self.parent.len()];
         arrived[self.root as usize] = ready;
@@ -85,7 +89,7 @@ impl Tree {
     }
 }
 
-/// Writes an all-reduce, up and down in both trees at once.
+/// Appends an all-reduce: reduction and broadcast in both trees concurrently.
 pub(super) fn all_reduce(to: &mut Schedule, ranks: u32, bytes: u64) {
     for (tree, half) in Tree::pair(ranks).iter().zip(share(bytes, 2)) {
         let summed = tree.up(to, half, |rank| rank);
@@ -93,7 +97,8 @@ pub(super) fn all_reduce(to: &mut Schedule, ranks: u32, bytes: u64) {
     }
 }
 
-/// Writes a broadcast: the root sends to the roots of both trees, which the other ranks form.
+/// Appends a broadcast: the other ranks form both trees, and the root sends half of the data to the root of each
+/// tree.
 pub(super) fn broadcast(to: &mut Schedule, ranks: u32, root: u32, bytes: u64) {
     let name = |rank: u32| (root + 1 + rank) % ranks;
     for (tree, half) in Tree::pair(ranks - 1).iter().zip(share(bytes, 2)) {
@@ -102,7 +107,7 @@ pub(super) fn broadcast(to: &mut Schedule, ranks: u32, root: u32, bytes: u64) {
     }
 }
 
-/// Like [`broadcast`], in reverse.
+/// Appends a reduction, the reverse of [`broadcast`].
 pub(super) fn reduce(to: &mut Schedule, ranks: u32, root: u32, bytes: u64) {
     let name = |rank: u32| (root + 1 + rank) % ranks;
     for (tree, half) in Tree::pair(ranks - 1).iter().zip(share(bytes, 2)) {
