@@ -62,7 +62,7 @@ pub enum Process {
     /// starts with an on-time. A gap that is interrupted by the end of an on-time continues in the next on-time, so
     /// that the mean rate is exactly `rate * mean_on / (mean_on + mean_off)`.
     OnOff {
-        /// Wire rate while on.
+        /// Wire rate during on-times.
         rate: Rate,
         /// Mean on-time, at least the serialisation delay of one frame at `rate`.
         mean_on: Time,

@@ -1,25 +1,25 @@
-//! Flow sizes: fixed, uniform, or from an empirical cumulative distribution; means in exact arithmetic.
+//! Flow size distributions: fixed, uniform, or empirical (a cumulative distribution function). Means are exact.
 
 use crate::error::TrafficError;
 use std::sync::Arc;
 use units::random::Stream;
 
-/// Size of a flow without end.
+/// Flow size of a flow without end.
 pub const ENDLESS: u64 = u64::MAX;
 
-/// Distribution of sizes. Every draw is at least 1 byte.
+/// Distribution of flow sizes. Every draw is at least 1 byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sizes {
-    /// Always this many bytes.
+    /// Constant size in bytes.
     Fixed(u64),
-    /// Uniform between both, inclusive.
+    /// Uniform distribution from `min_bytes` to `max_bytes`, inclusive.
     Uniform {
-        /// The smallest, at least 1.
+        /// Minimum size, at least 1.
         min_bytes: u64,
-        /// The largest, at least the smallest.
+        /// Maximum size, at least `min_bytes`.
         max_bytes: u64,
     },
-    /// An empirical distribution; shared, since every host holds one.
+    /// Empirical distribution. Shared, because every host uses it.
     Empirical(Arc<Cdf>),
 }
 
@@ -38,24 +38,24 @@ pub struct CdfPoint {
     pub share: u64,
 }
 
-/// A mean as a fraction.
+/// Mean size as an exact fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mean {
-    /// Bytes.
+    /// Numerator, in bytes.
     pub numerator: u128,
-    /// Never zero.
+    /// Denominator, never zero.
     pub denominator: u128,
 }
 
 impl Mean {
-    /// Returns the mean as a float, for display and statistics.
+    /// Returns the mean as a floating-point number, for display and statistics.
     pub fn as_f64(self) -> f64 {
         self.numerator as f64 / self.denominator as f64
     }
 }
 
 impl Sizes {
-    /// Draws a size in bytes.
+    /// Draws a flow size in bytes.
     pub fn draw(&self, stream: &mut Stream) -> u64 {
         match self {
             Sizes::Fixed(bytes) => *bytes,
@@ -67,7 +67,7 @@ impl Sizes {
         }
     }
 
-    /// Refuses distributions that could draw an invalid size.
+    /// Returns an error if the distribution could draw an invalid size.
     pub(crate) fn check(&self) -> Result<(), TrafficError> {
         match self {
             Sizes::Fixed(ENDLESS) | Sizes::Uniform { max_bytes: ENDLESS, .. } => {
@@ -96,16 +96,16 @@ impl Sizes {
 }
 
 impl Cdf {
-    /// Cumulative probability 1: probabilities have twelve decimals.
+    /// Cumulative probability of 1, since probabilities have twelve decimals.
     pub const WHOLE: u64 = 1_000_000_000_000;
-    /// Largest size, 1 PiB: means and interpolation then fit 128 bits.
+    /// Maximum size, 1 PiB, so that means and interpolation fit 128 bits.
     pub const MAX_BYTES: u64 = 1 << 50;
 
-    /// Makes the distribution whose CDF is piecewise linear between these points.
+    /// Creates the distribution whose CDF is piecewise linear between these points.
     ///
     /// # Errors
     /// Index of the first invalid point, and the reason. Sizes and cumulative probabilities (`share`) must not
-    /// decrease, the first probability must be 0, the last [`Cdf::WHOLE`], and the largest size 1 byte to
+    /// decrease. The first probability must be 0, the last one [`Cdf::WHOLE`], and the maximum size from 1 byte to
     /// [`Cdf::MAX_BYTES`].
     pub fn new(points: Vec<CdfPoint>) -> Result<Cdf, (usize, &'static str)> {
         let (Some(first), Some(last)) = (points.first(), points.last()) else {
@@ -131,12 +131,12 @@ impl Cdf {
         Ok(Cdf { points })
     }
 
-    /// Returns the points.
+    /// Returns the points of the CDF.
     pub fn points(&self) -> &[CdfPoint] {
         &self.points
     }
 
-    /// Returns the quantile at probability (`share` + 1/2) / [`Cdf::WHOLE`], rounded to a byte, at least 1.
+    /// Returns the quantile for the probability (`share` + 1/2) / [`Cdf::WHOLE`], rounded to a byte, at least 1.
     ///
     /// # Panics
     /// If `share` is not below [`Cdf::WHOLE`].
@@ -150,7 +150,7 @@ impl Cdf {
         (from.bytes + rise as u64).max(1)
     }
 
-    /// Returns the share of flows of at most `bytes`, in units of 1 / [`Cdf::WHOLE`], rounded down.
+    /// Returns the cumulative probability of sizes up to `bytes`, in units of 1 / [`Cdf::WHOLE`], rounded down.
     pub fn share_at_most(&self, bytes: u64) -> u64 {
         let upper = self.points.partition_point(|point| point.bytes <= bytes);
         let Some(from) = upper.checked_sub(1).map(|at| self.points[at]) else { return 0 };
@@ -163,7 +163,7 @@ impl Cdf {
     pub fn mean(&self) -> Mean {
         let chunk =
             |pair: &[CdfPoint]| u128::from(pair[0].bytes + pair[1].bytes) * u128::from(pair[1].share - pair[0].share);
-        // At most 2^51 bytes times shares that sum up to 10^12: no overflow.
+        // No overflow: each term is at most 2^51 bytes times a share, and all shares add up to 10^12.
         Mean { numerator: self.points.windows(2).map(chunk).sum(), denominator: 2 * u128::from(Cdf::WHOLE) }
     }
 }
@@ -181,7 +181,7 @@ mod tests {
         for _ in 0..50_000 {
             counts[uniform.draw(&mut stream) as usize - 3] += 1;
         }
-        // Chi-square with 9 degrees of freedom: 27.9 is the 0.1 % quantile.
+        // Chi-square test with 9 degrees of freedom: the 99.9 % quantile is 27.9.
         let chi: f64 = counts.iter().map(|&count| (f64::from(count) - 5000.0).powi(2) / 5000.0).sum();
         assert!(chi < 27.9, "{counts:?}");
         assert_eq!(uniform.mean(), Mean { numerator: 15, denominator: 2 });
@@ -200,7 +200,8 @@ mod tests {
     }
 
     proptest! {
-        /// The inverse is monotone, stays inside its piece, and inverts the distribution to a byte.
+        /// The quantile function is monotone, stays within the interval of its two points, and inverts the CDF to a
+        /// byte.
         #[test]
         fn the_inverse_inverts(
             mut bytes in prop::collection::vec(1u64..1 << 40, 2..8),

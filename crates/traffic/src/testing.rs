@@ -1,10 +1,11 @@
-//! A network without contention, for tests of plans.
+//! Simulator of a plan on a network without contention, for tests.
 
 use crate::plan::{Flow, FlowEvent, JOIN, Notification, Plan, Start};
 use std::collections::BTreeSet;
 use units::Time;
 
-/// Returns the end of each flow if flow `f` takes `duration(f)` independent of the others. Every flow must start.
+/// Returns the completion time of each flow, if flow `f` takes the time `duration(f)`, independent of other flows.
+/// Every flow must start.
 pub(crate) fn finish_times(plan: &Plan, duration: impl Fn(&Flow) -> Time) -> Vec<Time> {
     let waits = |flow: &Flow| match flow.start {
         Start::At(_) => 0,
@@ -13,7 +14,7 @@ pub(crate) fn finish_times(plan: &Plan, duration: impl Fn(&Flow) -> Time) -> Vec
     let mut missing: Vec<u32> = plan.flows.iter().map(waits).collect();
     let mut joins: Vec<u32> = plan.joins.iter().map(|join| join.waits_for).collect();
     let mut finished = vec![Time::MAX; plan.flows.len()];
-    // Events by time: the end of a flow or of a join.
+    // Events by time: the completion of a flow, or the end of a join's delay.
     let mut pending: BTreeSet<(Time, u32)> = BTreeSet::new();
     for (index, flow) in plan.flows.iter().enumerate() {
         if let Start::At(at) = flow.start {

@@ -1,11 +1,11 @@
-//! Checks that a plan can run: every host exists, and every flow can start.
+//! Validation of plans: every host exists, and every flow can start.
 
 use crate::error::PlanError;
 use crate::plan::{Flow, JOIN, Load, Plan, Start};
 use crate::sizes::ENDLESS;
 
 impl Flow {
-    /// Returns `true` if the flow ends, so that it can notify others.
+    /// Returns `true` if the flow has an end, so that it can notify other flows.
     fn ends(&self) -> bool {
         match &self.load {
             Load::Transport => self.size_bytes != ENDLESS,
@@ -15,12 +15,12 @@ impl Flow {
 }
 
 impl Plan {
-    /// Checks the plan against a fabric with this many hosts; time and memory are linear in its size.
+    /// Validates the plan for a fabric with this number of hosts. Time and memory are linear in the size of the plan.
     ///
     /// # Errors
-    /// The first error in the order of flows: a host out of range, a flow to itself or without bytes, a source that
-    /// cannot send; notifications to missing flows or too few of them; a wait for a flow without end; flows that wait
-    /// for each other.
+    /// The first error in the order of flows: a host out of range, a flow with equal source and destination or
+    /// without bytes, an invalid datagram source, a notification to a flow that does not exist, too few
+    /// notifications, a flow that waits for a flow without end, or a dependency cycle.
     pub fn validate(&self, hosts: u32) -> Result<(), PlanError> {
         for (index, flow) in self.flows.iter().enumerate() {
             check_flow(index as u32, flow, hosts)?;
@@ -35,12 +35,12 @@ impl Plan {
         self.check_starts()
     }
 
-    /// Returns the node index of a notification's target: flows first, then joins.
+    /// Returns the node index of a notification's target in the dependency graph, in which flows come before joins.
     fn node_of(&self, target: u32) -> usize {
         if target & JOIN != 0 { self.flows.len() + (target & !JOIN) as usize } else { target as usize }
     }
 
-    /// Returns the nodes that the completion of a flow, or of a join, notifies.
+    /// Returns the nodes that are notified by the completion of a flow or of a join.
     fn helps(&self, node: usize) -> impl Iterator<Item = usize> {
         let flows = self.flows.len();
         let of_flow = if node < flows { self.notifications.of(node as u32) } else { &[] };
@@ -49,7 +49,7 @@ impl Plan {
         notified.chain(of_join.iter().map(|flow| *flow as usize))
     }
 
-    /// Returns the next message after a flow on its connection.
+    /// Returns the message that follows a flow on its connection.
     fn follows(&self, node: usize) -> Option<usize> {
         self.connections.next(u32::try_from(node).unwrap_or(JOIN)).map(|next| next as usize)
     }
@@ -61,7 +61,7 @@ impl Plan {
         let mut sent = vec![0u32; if none_wait { 0 } else { nodes }];
         for node in 0..if none_wait { 0 } else { nodes } {
             for target in self.helps(node) {
-                // A join is reported by the flows that it would start.
+                // An error of a join is reported for the flows that it would start.
                 let (flow, to) = (node as u32, target as u32);
                 match self.flows.get(target) {
                     None if target < nodes => sent[target] += 1,
@@ -71,8 +71,8 @@ impl Plan {
                 }
             }
         }
-        // Number of events that each node still waits for, including the preceding message on its connection. The
-        // result does not depend on the order of the sweep.
+        // Number of events for which each node still waits, including the completion of the preceding message on its
+        // connection. The result does not depend on the order in which nodes are processed.
         let mut missing = vec![0u32; nodes];
         (0..flows as u32).filter_map(|flow| self.connections.next(flow)).for_each(|next| missing[next as usize] = 1);
         let mut ready = Vec::new();
@@ -99,7 +99,8 @@ impl Plan {
             }
             for target in self.helps(node).chain(self.follows(node)) {
                 let missing = &mut missing[target];
-                // Zero if the flow has started already, because it waits for only some of its notifications.
+                // It is zero if the flow has already started, because a flow may get more notifications than it waits
+                // for.
                 if *missing > 0 {
                     *missing -= 1;
                     if *missing == 0 {
@@ -114,11 +115,11 @@ impl Plan {
         }
     }
 
-    /// Explains why `stuck` never starts: the chain of flows that it waits for ends at a flow without end, or is a
-    /// cycle.
+    /// Returns the reason why the flow `stuck` never starts: the chain of flows that it waits for ends at a flow
+    /// without end, or is a cycle.
     fn explain(&self, stuck: usize, missing: &[u32]) -> PlanError {
         let flows = self.flows.len();
-        // For each node, the lowest node that it waits for and that will not notify it.
+        // For each node, the lowest node that it waits for and that never notifies it.
         let mut waits_on = vec![None; missing.len()];
         for (node, missing) in missing.iter().enumerate() {
             if *missing > 0 || self.flows.get(node).is_some_and(|flow| !flow.ends()) {
@@ -129,7 +130,7 @@ impl Plan {
         }
         let mut position = vec![usize::MAX; missing.len()];
         let mut chain = Vec::new();
-        // Only flows have numbers that a user can find, not joins.
+        // Joins are omitted, because users know only the indices of flows.
         let named = |chain: &[usize]| chain.iter().filter(|node| **node < flows).map(|node| *node as u32).collect();
         let mut at = stuck;
         loop {
@@ -143,7 +144,7 @@ impl Plan {
                     return PlanError::WaitsForEndless { flow: at as u32, endless: next as u32 };
                 }
                 Some(next) => at = next,
-                // Cannot happen: a flow that misses a notification has a sender that does not send it.
+                // Impossible: for a missing notification there is always a node that does not send it.
                 None => return PlanError::Cycle { cycle: named(&chain) },
             }
         }
@@ -181,7 +182,7 @@ mod tests {
     const WAIT: Start = Start::After { waits_for: 0, delay: Time::ZERO };
     const NOW: Start = Start::At(Time::ZERO);
 
-    /// Builds a plan of flows 0 -> 1 with these starts and (from, target) notifications, among 2 hosts.
+    /// Builds a plan of flows from host 0 to host 1, with these start conditions and (from, target) notifications.
     fn build(starts: &[Start], edges: &[(u32, u32)], change: impl Fn(&mut Flow)) -> Result<Plan, String> {
         let (entry, mut builder) = (Entry::new(1, 0), PlanBuilder::new());
         for start in starts {
@@ -209,7 +210,7 @@ mod tests {
         assert_eq!(starts(&[WAIT], &[(0, 0)]), "flow 0 waits for itself and can never start");
         let cycle = starts(&[NOW, WAIT, WAIT, WAIT], &[(0, 1), (1, 2), (2, 3), (3, 2)]);
         assert_eq!(cycle, "flow 2 waits for flow 3, which waits for flow 2: none of them can ever start");
-        // The cycle is reported, not flow 1, which precedes it but is not part of it.
+        // Only the cycle of flows 2 and 3 is reported, not flow 1, which waits for the cycle but is not part of it.
         let behind = starts(&[NOW, WAIT, WAIT, WAIT], &[(2, 3), (3, 2), (3, 1)]);
         assert!(behind.contains("waits for flow 2") && !behind.contains("flow 1"), "{behind}");
     }
@@ -240,7 +241,7 @@ mod tests {
         let edges = [(0, 2), (2, 1), (1, 2)];
         let cycle = build(&[NOW, WAIT, WAIT], &edges, |_| {}).unwrap_err();
         assert!(cycle.contains("flow 1 waits for flow 2, which waits for flow 1"), "{cycle}");
-        // Now flow 2 needs one notification of its two: flow 0 starts it, and it starts flow 1.
+        // Flow 2 waits for only one of its two notifications: flow 0 starts it, and its completion starts flow 1.
         let mut plan = build(&[NOW, WAIT, WAIT], &edges[..2], |_| {}).unwrap();
         let note = |when, target| crate::Notification { when, target };
         let rows = [(0, note(FlowEvent::Sent, 2)), (2, note(FlowEvent::Sent, 1)), (1, note(FlowEvent::Sent, 2))];
@@ -249,7 +250,7 @@ mod tests {
     }
 
     proptest! {
-        /// Any mix of generators in one plan, in any order, is valid, and every flow starts and ends.
+        /// A plan with any mix of generators, in any order, is valid, and every flow starts and completes.
         #[test]
         fn mixed_plans_run(
             kinds in prop::collection::vec((0usize..5, 2u32..12, 1u32..6), 1..8),
@@ -295,7 +296,8 @@ mod tests {
             prop_assert_eq!(finished.len(), plan.flows.len());
         }
 
-        /// Notifications that only point forward can always start; one backwards edge along a chain never.
+        /// Notifications from lower to higher indices: all flows can start. With one notification back to the start
+        /// of a chain, the flows of the chain cannot.
         #[test]
         fn forward_plans_run_and_closed_chains_do_not(
             edges in prop::collection::vec((0u32..30, 1u32..30), 0..80),

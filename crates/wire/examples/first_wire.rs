@@ -1,4 +1,4 @@
-//! A round trip of a PFC frame: class 3 pauses for 65535 quanta.
+//! Emits and parses a PFC frame that pauses class 3 for 65535 quanta.
 //!
 //! ```text
 //!  01:80:c2:00:00:01 | source | 88 08 | 01 01 | class enables | quanta of class 0 ... 7 | padding | FCS

@@ -1,6 +1,6 @@
-//! Fields narrower than their Rust type: out-of-range values cannot be constructed.
+//! Integer fields with fewer bits than their Rust type; out-of-range values cannot be constructed.
 
-/// Defines a public unsigned field of a given number of bits.
+/// Defines a public type for an unsigned field with this number of bits.
 macro_rules! bit_field {
     ($(#[$doc:meta])* $name:ident: $repr:ty, $bits:literal bits) => {
         $(#[$doc])*
@@ -8,7 +8,7 @@ macro_rules! bit_field {
         pub struct $name($repr);
 
         impl $name {
-            /// The largest value.
+            /// Maximum value.
             pub const MAX: $name = $name((1 << $bits) - 1);
 
             /// Returns `value`, or `None` if it exceeds [`Self::MAX`].
@@ -19,7 +19,7 @@ macro_rules! bit_field {
             pub const fn low_bits(value: $repr) -> Self {
                 $name(value & Self::MAX.0)
             }
-            /// Returns the number.
+            /// Returns the value.
             pub const fn get(self) -> $repr {
                 self.0
             }

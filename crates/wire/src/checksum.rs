@@ -1,15 +1,15 @@
-//! The Internet checksum (RFC 1071) and the IPv4 pseudo header that TCP and UDP include in theirs.
+//! Internet checksum (RFC 1071), and the IPv4 pseudo header that the checksums of TCP and UDP cover.
 
 use crate::ipv4::Protocol;
 use std::net::Ipv4Addr;
 
-/// Returns the checksum of the concatenated `parts`: the complement of the one's complement sum of their 16-bit words.
-/// Every part but the last must have an even length, so that words do not span two parts.
+/// Returns the Internet checksum of the concatenated `parts`: the complement of the one's complement sum of their
+/// 16-bit words. Every part except the last must have an even length, so that no word spans two parts.
 pub fn internet(parts: &[&[u8]]) -> u16 {
     !ones_sum(parts)
 }
 
-/// Returns whether `parts`, which include the checksum, are undamaged.
+/// Returns whether `parts`, which include their checksum, are undamaged.
 pub(crate) fn holds(parts: &[&[u8]]) -> bool {
     ones_sum(parts) == 0xFFFF
 }
@@ -29,17 +29,18 @@ fn ones_sum(parts: &[&[u8]]) -> u16 {
     sum as u16
 }
 
-/// The pseudo header that the checksums of TCP and UDP cover (RFC 9293 section 3.1, RFC 768).
+/// Pseudo header that the checksums of TCP and UDP cover (RFC 9293 section 3.1, RFC 768).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PseudoHeader {
-    /// The IPv4 source.
+    /// IPv4 source address.
     pub source: Ipv4Addr,
-    /// The IPv4 destination.
+    /// IPv4 destination address.
     pub destination: Ipv4Addr,
 }
 
 impl PseudoHeader {
-    /// Returns the twelve bytes before a `protocol` segment of `length_bytes` with its header.
+    /// Returns the twelve bytes of the pseudo header, for a `protocol` segment of `length_bytes` bytes including its
+    /// header.
     pub(crate) fn to_bytes(self, protocol: Protocol, length_bytes: u16) -> [u8; 12] {
         let mut bytes = [0; 12];
         bytes[..4].copy_from_slice(&self.source.octets());
@@ -54,7 +55,7 @@ impl PseudoHeader {
 mod tests {
     use super::*;
 
-    /// The numerical example of RFC 1071 section 3: the words sum to 0xddf2.
+    /// Numerical example of RFC 1071, section 3: the one's complement sum of the words is 0xddf2.
     #[test]
     fn rfc_1071_example() {
         let bytes = [0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7];

@@ -3,14 +3,14 @@
 //!
 //! | bytes | field |
 //! |---|---|
-//! | 2 | version in 4 bits, 6 reserved bits, quantized feedback in 6 bits |
+//! | 2 | version in 4 bits, 6 reserved bits, quantised feedback in 6 bits |
 //! | 8 | identifier of the congestion point |
-//! | 2 | its queue length minus the set point, signed, in units of 64 bytes |
-//! | 2 | its queue length minus that at the previous sample, signed, in units of 64 bytes |
+//! | 2 | queue length minus the equilibrium length (set point), signed, in units of 64 bytes |
+//! | 2 | queue length minus the length at the previous sample, signed, in units of 64 bytes |
 //! | 2 | priority of the sampled frame in 3 bits, 13 reserved bits |
-//! | 6 | destination address of that frame |
-//! | 2 | number of copied bytes of its content, up to 64 |
-//! | n | the copied bytes |
+//! | 6 | destination address of the sampled frame |
+//! | 2 | number of copied bytes of the sampled frame, up to 64 |
+//! | n | the copied bytes of the sampled frame |
 
 use crate::error::Error;
 use crate::ethernet::MacAddress;
@@ -18,35 +18,35 @@ use crate::reader::Reader;
 use crate::vlan::Pcp;
 use std::fmt;
 
-/// The message, without the copied content of the sampled frame.
+/// Fields of the message, without the copied bytes of the sampled frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cnm {
-    /// Quantized feedback, 0 to 63: the strength of the congestion.
+    /// Quantised congestion feedback, 0 to 63.
     pub feedback: u8,
-    /// Identifier of the congested queue.
+    /// Identifier of the congestion point (the queue).
     pub congestion_point: u64,
-    /// Queue length minus the set point, in units of 64 bytes.
+    /// Queue length minus the equilibrium length (set point), in units of 64 bytes.
     pub offset: i16,
     /// Queue length minus the length at the previous sample, in units of 64 bytes.
     pub delta: i16,
     /// Priority of the sampled frame.
     pub priority: Pcp,
-    /// Destination of the sampled frame.
+    /// Destination address of the sampled frame.
     pub destination: MacAddress,
 }
 
 impl Cnm {
-    /// The largest feedback.
+    /// Maximum feedback.
     pub const MAX_FEEDBACK: u8 = 63;
-    /// Length of the message without the copied content.
+    /// Length of the message without the copied bytes.
     pub const BYTES: usize = 24;
-    /// Maximum copied content.
+    /// Maximum number of copied bytes.
     pub const MAX_CONTENT_BYTES: usize = 64;
 
-    /// Reads the message and the copied content; further bytes are padding.
+    /// Parses the message. Returns it and the copied bytes; bytes after them are padding.
     ///
     /// # Errors
-    /// If the bytes end early, the version is not 0, or more than 64 bytes are copied.
+    /// If the bytes end early, the version is not 0, or there are more than 64 copied bytes.
     pub fn parse(bytes: &[u8]) -> Result<(Cnm, &[u8]), Error> {
         let mut reader = Reader::new(bytes);
         let word = reader.u16("CNM version and feedback")?;
@@ -66,10 +66,10 @@ impl Cnm {
         Ok((Cnm { feedback, congestion_point, offset, delta, priority, destination }, content))
     }
 
-    /// Appends the message and at most 64 bytes of `content`.
+    /// Appends the message and the first 64 bytes (at most) of `content`.
     ///
     /// # Errors
-    /// If the feedback is more than [`Cnm::MAX_FEEDBACK`]; nothing is appended then.
+    /// If the feedback exceeds [`Cnm::MAX_FEEDBACK`]; then nothing is appended.
     pub fn emit(&self, content: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         if self.feedback > Self::MAX_FEEDBACK {
             let found = self.feedback.into();

@@ -1,6 +1,6 @@
-//! CRC-32 of IEEE 802.3 clause 3.2.9: polynomial 0x04C11DB7, bits in wire order (reflected), initial value of all ones,
-//! final complement. The frame check sequence and the InfiniBand ICRC both use it, least significant byte first on the
-//! wire.
+//! CRC-32 of IEEE 802.3, clause 3.2.9: polynomial 0x04C11DB7, bits in wire order (reflected), initial value of all
+//! ones, final complement. The frame check sequence and the InfiniBand ICRC both use it; on the wire its least
+//! significant byte is first.
 
 const TABLE: [u32; 256] = {
     let mut table = [0; 256];
@@ -9,7 +9,7 @@ const TABLE: [u32; 256] = {
         let mut value = byte as u32;
         let mut bit = 0;
         while bit < 8 {
-            // The polynomial with its bits reversed.
+            // The polynomial in reflected bit order.
             value = if value & 1 == 1 { (value >> 1) ^ 0xEDB8_8320 } else { value >> 1 };
             bit += 1;
         }
@@ -19,22 +19,22 @@ const TABLE: [u32; 256] = {
     table
 };
 
-/// A CRC-32 in progress, for bytes in several slices.
+/// Incremental CRC-32 over several slices.
 #[derive(Clone, Copy, Debug)]
 pub struct Crc32(u32);
 
 impl Crc32 {
-    /// Creates the CRC of no bytes.
+    /// Creates the CRC of zero bytes.
     pub const fn new() -> Self {
         Crc32(u32::MAX)
     }
-    /// Adds bytes.
+    /// Adds `bytes` to the CRC.
     #[must_use]
     pub fn update(self, bytes: &[u8]) -> Self {
         let step = |crc: u32, &byte: &u8| (crc >> 8) ^ TABLE[usize::from(crc as u8 ^ byte)];
         Crc32(bytes.iter().fold(self.0, step))
     }
-    /// Returns the CRC of all added bytes; `to_le_bytes` is the wire order.
+    /// Returns the CRC of all added bytes; `to_le_bytes` yields the wire order.
     pub const fn finish(self) -> u32 {
         !self.0
     }
@@ -46,7 +46,7 @@ impl Default for Crc32 {
     }
 }
 
-/// Returns the CRC-32 of `bytes`; `to_le_bytes` is the wire order.
+/// Returns the CRC-32 of `bytes`; `to_le_bytes` yields the wire order.
 pub fn crc32(bytes: &[u8]) -> u32 {
     Crc32::new().update(bytes).finish()
 }
@@ -55,7 +55,7 @@ pub fn crc32(bytes: &[u8]) -> u32 {
 mod tests {
     use super::*;
 
-    /// The published check value of CRC-32/ISO-HDLC, and simple cases.
+    /// Published check value of CRC-32/ISO-HDLC, and simple cases.
     #[test]
     fn known_answers() {
         assert_eq!(crc32(b"123456789"), 0xCBF4_3926);
@@ -64,7 +64,7 @@ mod tests {
         assert_eq!(Crc32::new().update(b"1234").update(b"").update(b"56789").finish(), 0xCBF4_3926);
     }
 
-    /// A message followed by its own CRC has a constant CRC.
+    /// The CRC of a message followed by its own CRC is a constant (the residue).
     #[test]
     fn residue_is_constant() {
         let mut stream = units::random::Stream::new(1, 0, 0);

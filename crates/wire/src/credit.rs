@@ -1,5 +1,5 @@
-//! Credit (a MAC control frame of this project): bytes sent so far in a class, and the limit of the bytes that the
-//! peer may send.
+//! Credit frame, a MAC control frame of this project: total bytes sent in a class, and limit of the total bytes that
+//! the peer may send in it.
 //!
 //! | bytes | field |
 //! |---|---|
@@ -7,10 +7,10 @@
 //! | 1 | class, 0 to 7 |
 //! | 1 | reserved: zero, ignored |
 //! | 8 | bytes that the sender of this frame has sent in the class since the link first came up |
-//! | 8 | limit of the bytes that the receiver of this frame may send, also counted since then |
+//! | 8 | limit of the bytes that the receiver of this frame may send, counted since the link first came up |
 //!
-//! Both counts are of frames from destination address to FCS, big-endian, and never fall. No standard defines credits
-//! for Ethernet; InfiniBand's link layer also exchanges two absolute counts.
+//! Both counts are in bytes of frames from destination address to FCS, big-endian, and never decrease. No standard
+//! defines credits for Ethernet; InfiniBand's link layer also exchanges two absolute counts.
 
 use crate::error::Error;
 use crate::opcode::read_opcode;
@@ -18,25 +18,25 @@ use crate::reader::Reader;
 use crate::vlan::Pcp;
 use std::fmt;
 
-/// Credits of one class.
+/// Credits of one traffic class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Credit {
-    /// The class.
+    /// Traffic class.
     pub class: Pcp,
-    /// Bytes that the sender of this frame has sent so far.
+    /// Total bytes that the sender of this frame has sent in the class.
     pub sent_bytes: u64,
-    /// Limit of the bytes that the receiver of this frame may send.
+    /// Limit of the total bytes that the receiver of this frame may send in the class.
     pub limit_bytes: u64,
 }
 
 impl Credit {
-    /// The MAC control opcode, which no standard has assigned.
+    /// MAC control opcode, which no standard has assigned.
     pub const OPCODE: u16 = 0xCBFC;
 
-    /// Reads opcode, class and counts; returns the padding after them.
+    /// Parses opcode, class and counts. Returns the credits, and the padding after them.
     ///
     /// # Errors
-    /// If the bytes end early, the opcode differs, or the class does not exist.
+    /// If the bytes end early, the opcode differs, or the class is above 7.
     pub fn parse(bytes: &[u8]) -> Result<(Credit, &[u8]), Error> {
         let mut reader = Reader::new(bytes);
         read_opcode(&mut reader, Self::OPCODE, "0xcbfc (credit)")?;

@@ -1,69 +1,69 @@
-//! Errors of parsing, and of emitting a repr that has no encoding.
+//! Errors of parsers, and of emitters for a repr that has no valid encoding.
 
-/// An error of a parser or emitter. Offsets count from the start of the slice passed to the parser: from the start of
-/// the frame for [`crate::Packet`], of the header otherwise.
+/// Error of a parser or emitter. Offsets count from the start of the slice that is parsed: the start of the frame for
+/// [`crate::Packet`], the start of the header for other parsers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// The bytes end before the field does.
+    /// The bytes end before the end of a field.
     #[error("byte {offset_bytes}: {field} needs {needed_bytes} bytes, but only {available_bytes} are left")]
     Truncated {
-        /// The field.
+        /// Name of the field.
         field: &'static str,
-        /// Start of the field.
+        /// Offset of the field.
         offset_bytes: usize,
-        /// Length of the field.
+        /// Length of the field, in bytes.
         needed_bytes: usize,
-        /// Bytes available from `offset_bytes` on.
+        /// Number of bytes from `offset_bytes` to the end.
         available_bytes: usize,
     },
     /// A field has an invalid value.
     #[error("byte {offset_bytes}: {field} is {found:#x}, expected {expected}")]
     Value {
-        /// The field.
+        /// Name of the field.
         field: &'static str,
-        /// Start of the field.
+        /// Offset of the field.
         offset_bytes: usize,
         /// Value of the field.
         found: u64,
-        /// The valid values.
+        /// Valid values.
         expected: &'static str,
     },
-    /// A checksum or CRC does not match the bytes that it covers: the frame is damaged.
+    /// A checksum or CRC does not match the bytes that it covers: they are damaged.
     #[error("byte {offset_bytes}: {field} is {found:#x}, but the bytes it covers give {computed:#x}")]
     Checksum {
-        /// The field of the checksum.
+        /// Name of the checksum field.
         field: &'static str,
-        /// Start of the field.
+        /// Offset of the field.
         offset_bytes: usize,
         /// Value of the field.
         found: u32,
-        /// The value computed from the covered bytes.
+        /// Value computed from the covered bytes.
         computed: u32,
     },
-    /// Emitting: the length exceeds the range of its length field.
+    /// Emitter: a part of the packet is longer than its length field permits.
     #[error("{field} of {found_bytes} bytes cannot be sent, at most {limit_bytes} fit")]
     TooLong {
-        /// The field.
+        /// Name of the part.
         field: &'static str,
-        /// Length of the field, in bytes.
+        /// Length of the part, in bytes.
         found_bytes: usize,
-        /// Maximum length.
+        /// Maximum length, in bytes.
         limit_bytes: usize,
     },
-    /// Emitting: two layers contradict each other, so that a receiver would read another packet.
+    /// Emitter: fields of two layers are inconsistent, so that a receiver would parse another packet.
     #[error("{field} is {found:#x}, expected {expected}")]
     Inconsistent {
-        /// The field.
+        /// Name of the field.
         field: &'static str,
         /// Value of the field.
         found: u64,
-        /// The valid values.
+        /// Valid values.
         expected: &'static str,
     },
 }
 
 impl Error {
-    /// Returns the error with its offset moved by `start_bytes`, for an enclosing layer.
+    /// Returns the error with its offset increased by `start_bytes`, for an error in an inner layer.
     #[must_use]
     pub fn shifted(mut self, start_bytes: usize) -> Error {
         match &mut self {

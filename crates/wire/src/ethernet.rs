@@ -5,30 +5,30 @@ use crate::error::Error;
 use crate::reader::Reader;
 use std::fmt;
 
-/// Bytes of the frame check sequence.
+/// Length of the frame check sequence.
 pub const FCS_BYTES: usize = 4;
-/// The shortest frame, with its frame check sequence (802.3 clause 3.2.8); shorter ones are padded.
+/// Minimum frame length, FCS included (802.3 clause 3.2.8); shorter frames are padded.
 pub const MIN_FRAME_BYTES: usize = 64;
 
-/// A 48-bit MAC address, in the order of transmission.
+/// 48-bit MAC address, in transmission order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MacAddress([u8; 6]);
 
 impl MacAddress {
-    /// The address of all stations.
+    /// Broadcast address.
     pub const BROADCAST: MacAddress = MacAddress([0xFF; 6]);
-    /// The group address of MAC control, which no bridge forwards (802.3 annex 31B.1, 802.1Q table 8-1).
+    /// Group address of MAC control frames, which bridges never forward (802.3 annex 31B.1, 802.1Q table 8-1).
     pub const MAC_CONTROL: MacAddress = MacAddress([0x01, 0x80, 0xC2, 0x00, 0x00, 0x01]);
 
-    /// Creates the address of these six bytes.
+    /// Creates the address from its six bytes.
     pub const fn new(bytes: [u8; 6]) -> Self {
         MacAddress(bytes)
     }
-    /// Returns the six bytes.
+    /// Returns the six bytes of the address.
     pub const fn octets(self) -> [u8; 6] {
         self.0
     }
-    /// Returns whether this is a group address.
+    /// Returns whether the address is a group address.
     pub const fn is_group(self) -> bool {
         self.0[0] & 1 == 1
     }
@@ -47,23 +47,23 @@ impl fmt::Debug for MacAddress {
     }
 }
 
-/// The protocol of a frame's payload; at least [`EtherType::MIN`].
+/// EtherType: the protocol of a frame's payload; at least [`EtherType::MIN`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EtherType(pub u16);
 
 impl EtherType {
-    /// Smaller values are the length of an 802.2 frame (802.3 clause 3.2.6).
+    /// Minimum EtherType; a smaller value is the length of an 802.2 frame (802.3 clause 3.2.6).
     pub const MIN: EtherType = EtherType(0x0600);
     /// IPv4.
     pub const IPV4: EtherType = EtherType(0x0800);
-    /// A customer VLAN tag (802.1Q table 9-1).
+    /// Customer VLAN tag (802.1Q table 9-1).
     pub const VLAN: EtherType = EtherType(0x8100);
     /// Congestion notification message (802.1Q clause 33).
     pub const CNM: EtherType = EtherType(0x22E7);
-    /// MAC control: PAUSE and PFC (802.3 clause 31.4.1.3).
+    /// MAC control frames, such as PAUSE and PFC (802.3 clause 31.4.1.3).
     pub const MAC_CONTROL: EtherType = EtherType(0x8808);
 
-    /// Reads an EtherType; an 802.2 length is an error.
+    /// Parses an EtherType; an 802.2 length is an error.
     pub(crate) fn read(reader: &mut Reader<'_>) -> Result<EtherType, Error> {
         let value = reader.u16("EtherType")?;
         if value < Self::MIN.0 {
@@ -80,14 +80,14 @@ impl fmt::Display for EtherType {
     }
 }
 
-/// The header of a frame.
+/// Ethernet header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ethernet {
     /// Destination address.
     pub destination: MacAddress,
     /// Source address.
     pub source: MacAddress,
-    /// Type of the payload.
+    /// EtherType of the payload.
     pub ethertype: EtherType,
 }
 
@@ -95,10 +95,10 @@ impl Ethernet {
     /// Length of the header.
     pub const HEADER_BYTES: usize = 14;
 
-    /// Reads the header. Returns it and the bytes after it.
+    /// Parses the header. Returns it, and the bytes after it.
     ///
     /// # Errors
-    /// If the bytes end early or contain a length instead of an EtherType.
+    /// If the bytes end early, or contain an 802.2 length instead of an EtherType.
     pub fn parse(bytes: &[u8]) -> Result<(Ethernet, &[u8]), Error> {
         let mut reader = Reader::new(bytes);
         let destination = MacAddress(reader.octets("destination address")?);
@@ -115,10 +115,10 @@ impl Ethernet {
     }
 }
 
-/// Checks the length and the FCS of a complete frame. Returns the frame without the FCS.
+/// Checks the length and the FCS of a complete frame. Returns the frame without its FCS.
 ///
 /// # Errors
-/// If the frame is shorter than [`MIN_FRAME_BYTES`] or damaged.
+/// If the frame is a runt (shorter than [`MIN_FRAME_BYTES`]), or its FCS does not match.
 pub fn check_fcs(frame: &[u8]) -> Result<&[u8], Error> {
     if frame.len() < MIN_FRAME_BYTES {
         return Err(Error::Truncated {
@@ -138,8 +138,8 @@ pub fn check_fcs(frame: &[u8]) -> Result<&[u8], Error> {
     }
 }
 
-/// Completes the frame from `start_bytes` of `out` to its end: pads it with zeros to the minimum length and appends
-/// its FCS. If `start_bytes` is beyond the end, the frame is empty before padding.
+/// Completes the frame that starts at `start_bytes` of `out`: pads it with zeros to the minimum length, and appends
+/// its FCS. If `start_bytes` is beyond the end of `out`, the frame is empty before padding.
 pub fn finish_frame(out: &mut Vec<u8>, start_bytes: usize) {
     let start_bytes = start_bytes.min(out.len());
     let unpadded_bytes = out.len() - start_bytes;
@@ -183,7 +183,7 @@ mod tests {
         let mut out = vec![0xAA; 3];
         finish_frame(&mut out, 3);
         assert_eq!(out.len(), 3 + 64);
-        // CRC-32 of 60 zero bytes, least significant byte first.
+        // FCS of an empty frame: CRC-32 of 60 bytes of padding, least significant byte first.
         assert_eq!(out[63..], crc32(&[0; 60]).to_le_bytes());
         assert_eq!(check_fcs(&out[3..]), Ok(&[0u8; 60][..]));
         // A frame one byte below the minimum is a runt, even with a valid FCS.
@@ -212,7 +212,7 @@ mod tests {
             prop_assert_eq!(Ethernet::parse(&bytes), Ok((header, &rest[..])));
         }
 
-        /// CRC-32 detects every burst of at most 32 bits.
+        /// CRC-32 detects every burst error of at most 32 bits.
         #[test]
         fn fcs_detects_bursts(
             payload in prop::collection::vec(any::<u8>(), 60..200), at: prop::sample::Index, burst in 1u32..

@@ -1,6 +1,6 @@
 //! XOFF and XON for one flow or one destination: the control frames of backpressure per flow (FLORAX) and per
-//! destination. No standard defines such frames. They use the extension of 802.3 annex 31C: opcode 0xFFFE
-//! (EXTENSION), an organisation, then bytes that this organisation defines.
+//! destination. No standard defines such frames. They use the extension mechanism of 802.3 annex 31C: opcode 0xFFFE
+//! (EXTENSION), an organisation identifier, and bytes defined by this organisation.
 //!
 //! ```text
 //!  0        2            5     6                12                 18                 26               34
@@ -8,8 +8,8 @@
 //!             organisation 1 XOFF, 2 XON          all zero source: any           (both 0 in an XON)
 //! ```
 //!
-//! The organisation has the form of a company identifier (low bits 1010, so that it is no vendor's MAC prefix). It is
-//! not registered.
+//! The organisation identifier has the form of a company identifier (low bits 1010, so that it is no vendor's MAC
+//! prefix). It is not registered.
 
 use crate::error::Error;
 use crate::ethernet::MacAddress;
@@ -20,25 +20,26 @@ use std::fmt;
 /// The requested action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowControlAction {
-    /// Limit the flow to this rate for this time.
+    /// Limit the rate of the flow.
     Xoff {
-        /// The fair rate in bits per second, preambles and gaps included; 0 blocks the flow.
+        /// Permitted rate in bits per second, with preambles and gaps; 0 pauses the flow.
         rate_bps: u64,
-        /// Time after which the limit expires unless an XON ends it earlier, in nanoseconds from the frame's arrival.
+        /// Time from the arrival of the frame to the expiry of the limit, in nanoseconds, unless an XON ends it
+        /// earlier.
         expiry_ns: u64,
     },
-    /// End the limit.
+    /// End the rate limit of the flow.
     Xon,
 }
 
-/// An XOFF or XON for one flow.
+/// XOFF or XON for one flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowControl {
     /// The requested action.
     pub call: FlowControlAction,
-    /// The flow's source; `None`: any source.
+    /// Source address of the flow; `None`: any source.
     pub source: Option<MacAddress>,
-    /// The flow's destination.
+    /// Destination address of the flow.
     pub destination: MacAddress,
 }
 
@@ -47,15 +48,16 @@ const XOFF: u8 = 1;
 const XON: u8 = 2;
 
 impl FlowControl {
-    /// The MAC control opcode: EXTENSION, 802.3 annex 31C.
+    /// MAC control opcode EXTENSION (802.3 annex 31C).
     pub const OPCODE: u16 = 0xFFFE;
-    /// The organisation of the extension.
+    /// Organisation identifier of the extension.
     pub const ORGANISATION: u32 = 0x7A_54_47;
 
-    /// Reads opcode, organisation and call. Returns the padding after them. Ignores rate and expiry of an XON.
+    /// Parses opcode, organisation identifier and action. Returns the XOFF or XON, and the padding after it. Rate and
+    /// expiry of an XON are ignored.
     ///
     /// # Errors
-    /// If the bytes end early, or opcode, organisation or operation differ.
+    /// If the bytes end early, or opcode, organisation identifier or operation are unsupported.
     pub fn parse(bytes: &[u8]) -> Result<(FlowControl, &[u8]), Error> {
         let mut reader = Reader::new(bytes);
         read_opcode(&mut reader, Self::OPCODE, "0xfffe (EXTENSION)")?;
@@ -76,7 +78,7 @@ impl FlowControl {
         Ok((FlowControl { call, source: (source != ANY).then_some(source), destination }, reader.rest()))
     }
 
-    /// Appends opcode, organisation and call.
+    /// Appends opcode, organisation identifier and action.
     pub fn emit(&self, out: &mut Vec<u8>) {
         let (operation, rate_bps, expiry_ns) = match self.call {
             FlowControlAction::Xoff { rate_bps, expiry_ns } => (XOFF, rate_bps, expiry_ns),

@@ -19,14 +19,14 @@ bit_field! {
 /// Explicit congestion notification (RFC 3168 section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ecn {
-    /// Not-ECT: the transport does not support ECN, so a switch can only drop.
+    /// Not-ECT: the transport does not support ECN, so that a switch must not mark the packet.
     #[default]
     NotCapable = 0b00,
     /// ECN-capable transport, ECT(1).
     Capable1 = 0b01,
     /// ECN-capable transport, ECT(0).
     Capable0 = 0b10,
-    /// Congestion experienced: a switch has marked the packet.
+    /// CE, congestion experienced: a switch has marked the packet.
     Congestion = 0b11,
 }
 
@@ -53,7 +53,7 @@ impl fmt::Display for Ecn {
     }
 }
 
-/// The protocol of the payload (the IANA protocol number).
+/// IP protocol of the payload (IANA protocol number).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Protocol(pub u8);
 
@@ -64,26 +64,26 @@ impl Protocol {
     pub const UDP: Protocol = Protocol(17);
 }
 
-/// The header without options.
+/// IPv4 header without options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ipv4 {
     /// Source address.
     pub source: Ipv4Addr,
     /// Destination address.
     pub destination: Ipv4Addr,
-    /// Class of service.
+    /// Differentiated services code point.
     pub dscp: Dscp,
     /// ECN codepoint.
     pub ecn: Ecn,
-    /// Identifier common to the fragments of one packet.
+    /// Identification, common to all fragments of one packet.
     pub identification: u16,
-    /// No router may fragment the packet.
+    /// DF flag: routers must not fragment the packet.
     pub dont_fragment: bool,
-    /// Further fragments follow.
+    /// MF flag: further fragments follow this one.
     pub more_fragments: bool,
-    /// Offset of this fragment.
+    /// Offset of this fragment in the packet.
     pub fragment_offset: FragmentOffset,
-    /// Hops left.
+    /// Time to live: number of routers that the packet may still pass through.
     pub time_to_live: u8,
     /// Protocol of the payload.
     pub protocol: Protocol,
@@ -92,10 +92,10 @@ pub struct Ipv4 {
 impl Ipv4 {
     /// Length of the header without options.
     pub const HEADER_BYTES: usize = 20;
-    /// Maximum payload of one packet.
+    /// Maximum payload bytes of one packet.
     pub const MAX_PAYLOAD_BYTES: usize = 0xFFFF - Self::HEADER_BYTES;
 
-    /// Returns an unfragmented packet with DF set, 64 hops, DSCP 0 and no ECN.
+    /// Returns the header of an unfragmented packet with DF set, a TTL of 64, DSCP 0 and no ECN.
     pub fn new(source: Ipv4Addr, destination: Ipv4Addr, protocol: Protocol) -> Ipv4 {
         Ipv4 {
             source,
@@ -111,7 +111,7 @@ impl Ipv4 {
         }
     }
 
-    /// Returns whether this is a fragment, which no transport parser can read.
+    /// Returns whether the packet is a fragment, whose payload transport parsers cannot interpret.
     pub fn is_fragment(&self) -> bool {
         self.more_fragments || self.fragment_offset.get() != 0
     }
@@ -121,11 +121,11 @@ impl Ipv4 {
         checksum::PseudoHeader { source: self.source, destination: self.destination }
     }
 
-    /// Reads the header, skips options and checks the checksum. Returns the payload without bytes after the packet
-    /// (Ethernet padding).
+    /// Parses the header, skips its options and verifies its checksum. Returns the header and the payload, without
+    /// bytes after the packet (Ethernet padding).
     ///
     /// # Errors
-    /// If the bytes end before the packet, version or lengths are impossible, or the header is damaged.
+    /// If the bytes end before the packet, version or lengths are invalid, or the header checksum does not match.
     pub fn parse(bytes: &[u8]) -> Result<(Ipv4, &[u8]), Error> {
         let mut reader = Reader::new(bytes);
         let version_and_length = reader.u8("IPv4 version")?;
@@ -178,7 +178,7 @@ impl Ipv4 {
     /// Returns the header of a packet with `payload_bytes` bytes of payload.
     ///
     /// # Errors
-    /// If that is more than [`Ipv4::MAX_PAYLOAD_BYTES`].
+    /// If `payload_bytes` exceeds [`Ipv4::MAX_PAYLOAD_BYTES`].
     pub fn to_bytes(&self, payload_bytes: usize) -> Result<[u8; Ipv4::HEADER_BYTES], Error> {
         if payload_bytes > Self::MAX_PAYLOAD_BYTES {
             return Err(Error::TooLong {
@@ -208,14 +208,14 @@ impl Ipv4 {
     /// Appends the header of a packet with `payload_bytes` bytes of payload.
     ///
     /// # Errors
-    /// For the reasons of [`Ipv4::to_bytes`]; nothing is appended then.
+    /// Those of [`Ipv4::to_bytes`]; then nothing is appended.
     pub fn emit(&self, payload_bytes: usize, out: &mut Vec<u8>) -> Result<(), Error> {
         out.extend_from_slice(&self.to_bytes(payload_bytes)?);
         Ok(())
     }
 }
 
-/// `10.0.0.1 > 10.0.0.2 dscp 26 CE`; DSCP and ECN only if not the default.
+/// `10.0.0.1 > 10.0.0.2 dscp 26 CE`; DSCP and ECN only if they are not 0.
 impl fmt::Display for Ipv4 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} > {}", self.source, self.destination)?;
@@ -238,7 +238,7 @@ pub(crate) mod tests {
     use crate::testing::{assert_detects_bit_flips, assert_refuses_prefixes, hex};
     use proptest::prelude::*;
 
-    /// A textbook example; its checksum is 0xb861.
+    /// Header of a textbook example; its checksum is 0xb861.
     const EXAMPLE: &str = "4500 0073 0000 4000 4011 b861 c0a8 0001 c0a8 00c7";
 
     #[test]
@@ -260,7 +260,7 @@ pub(crate) mod tests {
 
     #[test]
     fn options_are_skipped_and_padding_is_cut() {
-        // Length 24 + 3: router alert option (RFC 2113), three bytes of payload, two of padding.
+        // Header of 24 bytes with a router alert option (RFC 2113), payload of three bytes, two bytes of padding.
         let mut bytes = hex("4600 001b 0000 0000 0111 0000 0a000001 0a000002 94040000 aabbcc 0000");
         let sum = checksum::internet(&[&bytes[..24]]);
         bytes[10..12].copy_from_slice(&sum.to_be_bytes());

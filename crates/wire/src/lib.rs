@@ -1,8 +1,8 @@
-//! Frames as bytes: parse and emit.
+//! Encoding of frames as bytes: parsers and emitters.
 //!
-//! Each protocol is one file with a plain description of its header (a *repr*). `parse` returns the repr and the bytes
-//! after it, `emit` appends the bytes of a repr to a `Vec`. [`Packet`] combines the layers into complete frames, from
-//! the destination address to the frame check sequence:
+//! Each protocol is one file with a plain struct for the fields of its header (a *repr*). `parse` returns the repr
+//! and the bytes after the header; `emit` appends the bytes of a repr to a `Vec`. [`Packet`] combines the layers into
+//! complete frames, from the destination address to the frame check sequence:
 //!
 //! ```text
 //! Ethernet [- 802.1Q] -+- MAC control: PAUSE | PFC | credit | XOFF, XON of a flow
@@ -31,9 +31,9 @@
 //! # Ok::<(), wire::Error>(())
 //! ```
 //!
-//! Parsers never panic: they return an [`Error`] with the field and its byte offset. They accept fields that a standard
-//! requires receivers to ignore (reserved bits, IPv4 and TCP options). Emitters write the values that it requires of
-//! senders.
+//! Parsers never panic: they return an [`Error`] with the field and its byte offset. They ignore the fields that a
+//! standard requires receivers to ignore (reserved bits, IPv4 and TCP options). Emitters write these fields with the
+//! values that the standard requires of senders.
 
 mod bits;
 mod error;

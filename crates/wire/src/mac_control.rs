@@ -1,4 +1,4 @@
-//! MAC control frames (IEEE 802.3 clause 31): an opcode selects the type.
+//! MAC control frames (IEEE 802.3 clause 31), whose type is given by an opcode.
 
 use crate::credit::Credit;
 use crate::error::Error;
@@ -9,7 +9,7 @@ use crate::reader::Reader;
 use std::fmt;
 use units::{Rate, Time};
 
-/// Bits of one pause quantum (802.3 annex 31B.2).
+/// Bit times of one pause quantum (802.3 annex 31B.2).
 pub const QUANTUM_BITS: u64 = 512;
 
 /// Returns the duration of `quanta` units of 512 bit times on a link of `rate`.
@@ -17,21 +17,21 @@ pub fn pause_duration(quanta: u16, rate: Rate) -> Time {
     rate.serialise(u64::from(quanta) * (QUANTUM_BITS / 8))
 }
 
-/// The bytes after the EtherType 0x8808.
+/// Contents of a MAC control frame, after the EtherType 0x8808.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MacControl {
-    /// Stop the whole port (annex 31B).
+    /// PAUSE: pause a whole link (annex 31B).
     Pause(Pause),
-    /// Stop single priorities (annex 31D, 802.1Q clause 36).
+    /// PFC: pause single priorities (annex 31D, 802.1Q clause 36).
     Pfc(Pfc),
-    /// Limit or resume one flow (annex 31C, see [`crate::flow_control`]).
+    /// XOFF or XON: limit or resume one flow (annex 31C, see [`crate::flow_control`]).
     Flow(FlowControl),
-    /// Bytes sent and permitted in a class: a format of this project.
+    /// Credit: total bytes sent and permitted in a class, in a format of this project.
     Credit(Credit),
 }
 
 impl MacControl {
-    /// Reads opcode and parameters. Returns them and the padding after them.
+    /// Parses opcode and parameters. Returns the contents, and the padding after them.
     ///
     /// # Errors
     /// If the bytes end early or the opcode is unsupported.
@@ -51,7 +51,7 @@ impl MacControl {
         }
     }
 
-    /// Appends opcode and parameters; [`crate::ethernet::finish_frame`] pads.
+    /// Appends opcode and parameters, without padding, which [`crate::ethernet::finish_frame`] adds.
     pub fn emit(&self, out: &mut Vec<u8>) {
         match self {
             MacControl::Pause(pause) => pause.emit(out),
@@ -92,7 +92,7 @@ mod tests {
         );
     }
 
-    /// 65535 quanta of 512 bits at 100 Gbps: 33,553,920 bits, 335.5392 us.
+    /// Longest pause: 65535 quanta of 512 bit times at 100 Gbps are 33,553,920 bits, 335.5392 us.
     #[test]
     fn the_longest_pause() {
         assert_eq!(pause_duration(0xFFFF, Rate::from_gbps(100)), Time::from_ps(335_539_200));

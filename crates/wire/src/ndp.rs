@@ -1,4 +1,5 @@
-//! The header of NDP and EQDS after UDP. Their papers define no bytes; the format is this project's.
+//! Header of NDP and EQDS in UDP datagrams. Their papers define no header format; this one is defined by this
+//! project.
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -9,31 +10,31 @@
 //! |                               |
 //! ```
 //!
-//! It has 18 bytes, so that with Ethernet, IPv4 and UDP a header without payload is a minimum frame of 64 bytes. A
-//! trimmed data packet keeps this header with another type. The UDP checksum is unused, since a switch that trims
-//! cannot update it.
+//! The header has 18 bytes, so that with Ethernet, IPv4 and UDP a packet without payload is a minimum frame of 64
+//! bytes. A trimmed data packet keeps this header, with another type. The UDP checksum is unused, because a switch
+//! that trims a packet cannot update it.
 
 use crate::error::Error;
 use crate::reader::Reader;
 
-/// The UDP destination port in both directions; not assigned by IANA.
+/// UDP destination port in both directions; not assigned by IANA.
 pub const UDP_PORT: u16 = 4799;
 
-/// The type of a packet.
+/// Packet type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum NdpType {
-    /// Payload of a flow.
+    /// A data packet of a flow.
     Data = 0,
     /// A data packet that a switch trimmed.
     Trimmed = 1,
-    /// A trimmed packet on its return to its sender.
+    /// A trimmed packet that a switch returns to its sender.
     Returned = 2,
-    /// A complete packet arrived.
+    /// Acknowledgement of a packet that arrived complete.
     Ack = 3,
-    /// A packet arrived trimmed, without its payload.
+    /// Negative acknowledgement of a packet that arrived trimmed, without its payload.
     Nack = 4,
-    /// Permission to send more.
+    /// Pull: permission to send more packets.
     Pull = 5,
 }
 
@@ -42,25 +43,27 @@ impl NdpType {
         [NdpType::Data, NdpType::Trimmed, NdpType::Returned, NdpType::Ack, NdpType::Nack, NdpType::Pull];
 }
 
-/// The header.
+/// Header of NDP and EQDS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ndp {
-    /// Type of the packet.
+    /// Packet type.
     pub kind: NdpType,
-    /// Data, trimmed, returned: the flow's last packet.
+    /// Data, trimmed, returned: whether the packet is the last one of the flow.
     pub last: bool,
-    /// Data, trimmed, returned: a retransmission.
+    /// Data, trimmed, returned: whether the packet is a retransmission.
     pub again: bool,
-    /// ACK: every byte of the flow has arrived.
+    /// ACK: whether all bytes of the flow have arrived.
     pub complete: bool,
-    /// Data, trimmed, returned: initial window, the number of packets that the sender sends without a pull. Else 0.
+    /// Data, trimmed, returned: initial window, the number of packets that the sender sends without a pull. Otherwise
+    /// 0.
     pub window: u16,
-    /// Data, trimmed, returned: payload length before trimming. Else 0.
+    /// Data, trimmed, returned: payload length before trimming. Otherwise 0.
     pub payload_bytes: u16,
-    /// PULL: packets pulled since the start of the flow. EQDS data: packets of the flow. Both modulo 2^32. Else 0.
+    /// Pull: number of packets pulled since the start of the flow. EQDS data: number of packets of the flow. Both are
+    /// modulo 2^32. Otherwise 0.
     pub count: u32,
-    /// Data, trimmed, returned, ACK and NACK: offset of the payload in the flow. PULL: the first missing byte. Modulo
-    /// 2^48.
+    /// Data, trimmed, returned, ACK and NACK: offset of the packet's payload in the flow. Pull: first missing byte.
+    /// Modulo 2^48.
     pub offset_bytes: u64,
 }
 
@@ -72,7 +75,7 @@ impl Ndp {
     /// Length of the header.
     pub const BYTES: usize = 18;
 
-    /// Reads the header. Returns the bytes after it too.
+    /// Parses the header. Returns it, and the bytes after it.
     ///
     /// # Errors
     /// If the bytes end early, or version or type are unsupported.
@@ -124,7 +127,7 @@ mod tests {
     use crate::testing::{assert_refuses_prefixes, hex};
     use proptest::prelude::*;
 
-    /// A NACK and a pull, byte by byte.
+    /// The bytes of a NACK and of a pull.
     #[test]
     fn a_refusal_and_a_pull() {
         let nack = Ndp {

@@ -1,4 +1,4 @@
-//! Complete frames: every layer from the destination address to the frame check sequence.
+//! Complete frames: all layers from the destination address to the frame check sequence.
 
 use crate::cnm::Cnm;
 use crate::error::Error;
@@ -12,29 +12,29 @@ use crate::udp::Udp;
 use crate::vlan::VlanTag;
 use std::fmt;
 
-/// One frame; its payload is borrowed from the parsed bytes.
+/// One frame, whose payload is borrowed from the parsed bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet<'a> {
     /// Destination address.
     pub destination: MacAddress,
     /// Source address.
     pub source: MacAddress,
-    /// The outermost VLAN tag; further tags are part of [`Content::Other`].
+    /// Outermost VLAN tag; inner tags are part of [`Content::Other`].
     pub vlan: Option<VlanTag>,
     /// Payload of the frame.
     pub content: Content<'a>,
 }
 
-/// The payload of a frame.
+/// Payload of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content<'a> {
-    /// PAUSE or PFC.
+    /// A MAC control frame: PAUSE, PFC, credit, XOFF or XON.
     MacControl(MacControl),
-    /// A congestion notification message.
+    /// A congestion notification message (QCN).
     CongestionNotification {
-        /// The message.
+        /// Fields of the message.
         message: Cnm,
-        /// The copied part of the sampled frame, at most 64 bytes.
+        /// Copied bytes of the sampled frame, at most 64.
         content: &'a [u8],
     },
     /// An IPv4 packet.
@@ -44,30 +44,30 @@ pub enum Content<'a> {
         /// Payload of the packet.
         transport: Transport<'a>,
     },
-    /// A payload of another type.
+    /// A payload with another EtherType.
     Other {
-        /// Type of the payload.
+        /// EtherType of the payload.
         ethertype: EtherType,
-        /// All bytes up to the FCS, including padding, because the payload's own protocol defines its length.
+        /// All bytes up to the FCS, padding included, because only the payload's protocol defines its length.
         payload: &'a [u8],
     },
 }
 
-/// The payload of an IPv4 packet.
+/// Payload of an IPv4 packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport<'a> {
-    /// A UDP datagram to a port other than that of RoCEv2.
+    /// A UDP datagram with a destination port other than that of RoCEv2.
     Udp {
         /// UDP header.
         header: Udp,
         /// Payload of the datagram.
         payload: &'a [u8],
     },
-    /// A UDP datagram to the port of RoCEv2.
+    /// A UDP datagram with the destination port of RoCEv2.
     Roce {
-        /// The UDP header.
+        /// UDP header.
         udp: Udp,
-        /// The RoCEv2 headers and payload.
+        /// RoCEv2 headers and payload.
         roce: Roce<'a>,
     },
     /// A TCP segment.
@@ -77,23 +77,23 @@ pub enum Transport<'a> {
         /// Payload of the segment.
         payload: &'a [u8],
     },
-    /// Another protocol, or a fragment of a packet.
+    /// Payload of another protocol, or a fragment of a packet.
     Other(&'a [u8]),
 }
 
 impl<'a> Packet<'a> {
-    /// Reads a frame from the wire: at least 64 bytes, with the frame check sequence at the end.
+    /// Parses a frame as on the wire: at least 64 bytes, with the frame check sequence at the end.
     ///
     /// # Errors
-    /// If the frame is short or damaged, or for the reasons of [`Packet::parse_without_fcs`].
+    /// If the frame is a runt or damaged, or for the reasons of [`Packet::parse_without_fcs`].
     pub fn parse(frame: &'a [u8]) -> Result<Packet<'a>, Error> {
         Packet::parse_without_fcs(ethernet::check_fcs(frame)?)
     }
 
-    /// Reads a frame from a capture: of any length, without frame check sequence.
+    /// Parses a frame from a capture, of any length and without frame check sequence.
     ///
     /// # Errors
-    /// Reports the first field that is cut off, impossible, or contradicts its checksum.
+    /// The first field that is truncated or invalid, or the first checksum that does not match.
     pub fn parse_without_fcs(frame: &'a [u8]) -> Result<Packet<'a>, Error> {
         let (Ethernet { destination, source, mut ethertype }, mut rest) = Ethernet::parse(frame)?;
         let mut vlan = None;
@@ -101,17 +101,17 @@ impl<'a> Packet<'a> {
             let (tag, inner, after) = VlanTag::parse(rest).map_err(|error| error.shifted(Ethernet::HEADER_BYTES))?;
             (vlan, ethertype, rest) = (Some(tag), inner, after);
         }
-        // The parsers above cut nothing off the end.
+        // The rest of the frame is at its end, because the parsers above remove no bytes at the end.
         let offset_bytes = frame.len() - rest.len();
         let content = Content::parse(ethertype, rest).map_err(|error| error.shifted(offset_bytes))?;
         Ok(Packet { destination, source, vlan, content })
     }
 
-    /// Appends the frame with padding and frame check sequence.
+    /// Appends the frame, with padding and frame check sequence.
     ///
     /// # Errors
-    /// If a payload is too long or two layers contradict each other, so that [`Packet::parse`] would return another
-    /// packet; nothing is appended then.
+    /// If a payload is too long, or fields of two layers are inconsistent, so that [`Packet::parse`] would return
+    /// another packet; then nothing is appended.
     pub fn emit(&self, out: &mut Vec<u8>) -> Result<(), Error> {
         let start = out.len();
         self.emit_unfinished(out).inspect_err(|_| out.truncate(start))?;
@@ -175,7 +175,7 @@ impl<'a> Content<'a> {
 }
 
 impl<'a> Transport<'a> {
-    /// Reads the payload of `header`, whose bytes are `header_bytes`.
+    /// Parses the payload of the packet with the IPv4 header `header`; `header_bytes` are the bytes of this header.
     fn parse(header: &Ipv4, header_bytes: &[u8], bytes: &'a [u8]) -> Result<Transport<'a>, Error> {
         if header.is_fragment() {
             return Ok(Transport::Other(bytes));
@@ -200,7 +200,7 @@ impl<'a> Transport<'a> {
         }
     }
 
-    /// Appends the IPv4 header and this payload.
+    /// Appends the IPv4 header and the payload.
     fn emit(&self, header: &Ipv4, out: &mut Vec<u8>) -> Result<(), Error> {
         self.check(header)?;
         let pseudo_header = header.pseudo_header();
@@ -214,7 +214,8 @@ impl<'a> Transport<'a> {
                 roce.emit(&mut datagram)?;
                 let payload_bytes = datagram.len() + roce::ICRC_BYTES;
                 let header_bytes = header.to_bytes(Udp::HEADER_BYTES + payload_bytes)?;
-                // The UDP checksum covers the ICRC, but the ICRC masks the UDP checksum. So the ICRC is computed first.
+                // The ICRC must be computed before the UDP checksum, which covers the ICRC; for the ICRC, the UDP
+                // checksum is masked.
                 let udp_header = udp.to_bytes_unchecked(payload_bytes)?;
                 let icrc = roce::icrc(&header_bytes, udp_header, &datagram);
                 datagram.extend_from_slice(&icrc.to_le_bytes());
@@ -233,7 +234,7 @@ impl<'a> Transport<'a> {
         }
     }
 
-    /// Checks that `header` announces this payload.
+    /// Checks that the fields of `header` match this payload.
     fn check(&self, header: &Ipv4) -> Result<(), Error> {
         let wrong_protocol =
             |expected| Err(Error::Inconsistent { field: "IPv4 protocol", found: header.protocol.0.into(), expected });
@@ -265,7 +266,7 @@ impl<'a> Transport<'a> {
     }
 }
 
-/// Checks the ICRC at the end of a RoCEv2 datagram. Returns the datagram without it.
+/// Verifies the ICRC at the end of a RoCEv2 datagram. Returns the datagram without it.
 fn check_icrc<'a>(ipv4_header: &[u8], udp_header: [u8; 8], datagram: &'a [u8]) -> Result<&'a [u8], Error> {
     let mut reader = Reader::new(datagram);
     let covered_bytes = datagram.len().saturating_sub(roce::ICRC_BYTES);

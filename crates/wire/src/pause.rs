@@ -1,22 +1,22 @@
-//! PAUSE (IEEE 802.3 annex 31B): the whole port stops for a number of quanta.
+//! PAUSE frame (IEEE 802.3 annex 31B): pauses a whole link for a number of quanta.
 
 use crate::error::Error;
 use crate::opcode::read_opcode;
 use crate::reader::Reader;
 use std::fmt;
 
-/// Pause or resume a port.
+/// PAUSE frame, which pauses or resumes a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pause {
-    /// Duration in units of 512 bit times; 0 resumes.
+    /// Duration in units of 512 bit times; 0 resumes the link.
     pub quanta: u16,
 }
 
 impl Pause {
-    /// The MAC control opcode.
+    /// MAC control opcode.
     pub const OPCODE: u16 = 0x0001;
 
-    /// Reads opcode and quanta; returns the padding after them.
+    /// Parses opcode and quanta. Returns the PAUSE frame, and the padding after it.
     ///
     /// # Errors
     /// If the bytes end early or the opcode differs.

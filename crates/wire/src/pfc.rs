@@ -1,4 +1,4 @@
-//! Priority-based flow control (IEEE 802.1Qbb, now 802.1Q clause 36 and 802.3 annex 31D): PAUSE per priority.
+//! Priority-based flow control (IEEE 802.1Qbb, now 802.1Q clause 36 and 802.3 annex 31D): a pause per priority.
 
 use crate::error::Error;
 use crate::opcode::read_opcode;
@@ -6,27 +6,27 @@ use crate::reader::Reader;
 use crate::vlan::Pcp;
 use std::fmt;
 
-/// Action per priority: no change (`None`), pause for some quanta, or resume (0 quanta). The class-enable vector on the
-/// wire marks the entries that are `Some`.
+/// PFC frame. For each priority: no change (`None`), a pause for a number of quanta, or a resume (0 quanta). The
+/// class-enable vector in the frame has a bit for each entry that is `Some`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pfc {
-    /// Quanta by priority, in units of 512 bit times.
+    /// Quanta for each priority, in units of 512 bit times.
     pub quanta: [Option<u16>; 8],
 }
 
 impl Pfc {
-    /// The MAC control opcode.
+    /// MAC control opcode.
     pub const OPCODE: u16 = 0x0101;
 
-    /// Creates a frame for one priority.
+    /// Creates a PFC frame for one priority.
     pub fn single(priority: Pcp, quanta: u16) -> Pfc {
         let mut pfc = Pfc::default();
         pfc.quanta[usize::from(priority.get())] = Some(quanta);
         pfc
     }
 
-    /// Reads opcode, class-enable vector and times. Returns the padding after them. Ignores the times of classes that
-    /// are not enabled and the reserved upper byte of the vector.
+    /// Parses opcode, class-enable vector and times. Returns the PFC frame, and the padding after it. Ignores the
+    /// times of classes that are not enabled, and the reserved upper byte of the vector.
     ///
     /// # Errors
     /// If the bytes end early or the opcode differs.

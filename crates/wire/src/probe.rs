@@ -1,5 +1,5 @@
-//! Frames of a transport other than data, after UDP: probes of the path, and control messages from a sender to its
-//! receiver. Their papers define no bytes; the format is this project's.
+//! Messages of a transport other than data, in UDP datagrams: probes of the path, and control messages from a sender
+//! to its receiver. The papers of the transports define no format; this one is defined by this project.
 //!
 //! | bytes | field |
 //! |---|---|
@@ -11,7 +11,7 @@
 use crate::error::Error;
 use crate::reader::Reader;
 
-/// The type of a message.
+/// Message type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ProbeKind {
@@ -21,25 +21,25 @@ pub enum ProbeKind {
     Control = 2,
 }
 
-/// The header; no payload follows.
+/// Header of the message, which has no payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
-    /// Type of the probe.
+    /// Message type.
     pub kind: ProbeKind,
-    /// Number whose meaning the transport defines.
+    /// Number whose meaning is defined by the transport.
     pub number: u64,
 }
 
 impl Probe {
     /// Length of the header.
     pub const BYTES: usize = 12;
-    /// The magic number: the first two bytes.
+    /// Magic number in the first two bytes.
     pub const MAGIC: u16 = 0x7467;
 
-    /// Reads the header. Returns the bytes after it too.
+    /// Parses the header. Returns it, and the bytes after it.
     ///
     /// # Errors
-    /// If the bytes end early, or magic number, version or kind are unsupported.
+    /// If the bytes end early, or magic number, version or type are unsupported.
     pub fn parse(bytes: &[u8]) -> Result<(Probe, &[u8]), Error> {
         let mut reader = Reader::new(bytes);
         let magic = reader.u16("probe's first bytes")?;

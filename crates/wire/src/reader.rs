@@ -1,8 +1,8 @@
-//! A cursor over bytes. A failed read returns an error with the field and its offset.
+//! Cursor over bytes. A failed read returns an error with the name of the field and its offset.
 
 use crate::error::Error;
 
-/// Reads fields in network byte order from the front of a slice.
+/// Parses fields in network byte order from the front of a slice.
 pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
     offset_bytes: usize,
@@ -55,7 +55,7 @@ impl<'a> Reader<'a> {
         self.array(field).map(u64::from_be_bytes)
     }
 
-    /// Reads a varint: seven bits per byte, the lowest first, below 2^56.
+    /// Parses a varint (seven bits per byte, the lowest first), whose value is below 2^56.
     pub(crate) fn varint(&mut self, field: &'static str) -> Result<u64, Error> {
         let mut value = 0;
         for at in 0..8 {
@@ -68,12 +68,12 @@ impl<'a> Reader<'a> {
         Err(self.unexpected(field, 8, value, "a number of at most 8 bytes"))
     }
 
-    /// Returns the unread bytes.
+    /// Returns the bytes that have not been read.
     pub(crate) fn rest(&self) -> &'a [u8] {
         &self.bytes[self.offset_bytes..]
     }
 
-    /// Returns the error that the field of `width_bytes` just read has the value `found`.
+    /// Returns the error for a field of `width_bytes`, which has just been read, with the invalid value `found`.
     pub(crate) fn unexpected(
         &self,
         field: &'static str,
@@ -112,7 +112,7 @@ mod tests {
         let error = reader.u32("d").unwrap_err();
         assert_eq!(error, Error::Truncated { field: "d", offset_bytes: 6, needed_bytes: 4, available_bytes: 1 });
         assert_eq!(error.shifted(14).to_string(), "byte 20: d needs 4 bytes, but only 1 are left");
-        // A failed read consumes nothing.
+        // A failed read does not advance the cursor.
         assert_eq!(reader.rest(), [7]);
     }
 

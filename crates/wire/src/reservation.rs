@@ -1,102 +1,105 @@
-//! Messages that reserve time slots hop by hop (DTSCoE; thesis, section 4.5). No standard defines their bytes. The
-//! format is this project's, with an EtherType for local experiments (IEEE 802, clause 9.2.3).
+//! Messages that reserve time slots hop by hop (DTSCoE; thesis, section 4.5). No standard defines their format; this
+//! one is defined by this project, with an EtherType for local experiments (IEEE 802, clause 9.2.3).
 //!
 //! | bytes | field |
 //! |---|---|
 //! | 1 | version, 2 |
 //! | 1 | kind: 1 request, 2 update, 3 ready, 4 fail, 5 withdraw, 6 release |
-//! | 2 | L: the longest frame of the stream, from destination address to FCS |
-//! | 8 | stream |
-//! | 4 | sequence: the request of the stream to which this message belongs |
-//! | 4 | the sequence whose slots are in use while this request is pending, 0 for none |
-//! | 8 | TW: the window, in picoseconds |
-//! | 8 | Ts: from the departure of this request to the slot, modulo TW, in picoseconds |
-//! | 8 | shift of the slot by nodes since the source's request, the sum of all ΔTs, in picoseconds |
-//! | 2 | number of divisors of TW that follow, each greater than the one before |
+//! | 2 | L: maximum frame length of the stream, from destination address to FCS |
+//! | 8 | identifier of the stream |
+//! | 4 | sequence number of the stream's request to which this message belongs |
+//! | 4 | sequence number of the request whose slots are in use while this request is pending, 0 for none |
+//! | 8 | TW: length of the window, in picoseconds |
+//! | 8 | Ts: time from the departure of this request to the slot, modulo TW, in picoseconds |
+//! | 8 | total shift of the slot by nodes since the source's request, the sum of all ΔTs, in picoseconds |
+//! | 2 | number of divisors of TW that follow, in ascending order |
 //! | 2 | a divisor |
-//! | 2 | number of its intervals |
-//! | 2 to 14 each | from the first shift of the last interval to that of this one, and its length, in picoseconds |
+//! | 2 | number of intervals of this divisor |
+//! | 2 to 14 per interval | distance of its first shift from that of the previous interval, and its length (ps) |
 //!
 //! The two numbers of an interval are varints: seven bits per byte, the lowest first, with the highest bit set in all
-//! bytes but the last. An interval of a few microseconds takes about 7 bytes. Intervals that do not fit into the
-//! message are left out. A node downstream may then select a slot that is occupied upstream, and the request fails.
+//! bytes except the last one. An interval of a few microseconds takes about 7 bytes. Intervals that do not fit into
+//! the message are omitted. A downstream node may then select a slot that is occupied upstream, so that the request
+//! fails.
 //!
-//! A request is padded to L, so that its transmission takes as long on every link as the stream's frames. A request
-//! with many intervals may be longer. Its receiver can compute the extra delay from L and the frame's length.
+//! A request is padded to L, so that its serialisation delay on every link equals that of the stream's frames. A
+//! request with many intervals may be longer than L; its receiver can compute the additional delay from L and the
+//! frame length.
 
 use crate::error::Error;
 use crate::ethernet::{EtherType, Ethernet, FCS_BYTES, MacAddress, check_fcs, finish_frame};
 use crate::reader::{Reader, put_varint};
 
-/// The type of a message.
+/// Message type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ReservationKind {
-    /// From source to receiver: reserve a slot.
+    /// From source to receiver: reserve a slot at each node.
     Request,
-    /// Towards the source: the slot has moved.
+    /// Towards the source: the slot has been shifted.
     Update,
     /// Towards the source: all nodes have reserved the slot.
     Ready,
     /// Towards the source: a node has no free slot.
     Fail,
-    /// Towards the receiver, from a node that had to give up a slot: forget this sequence.
+    /// Towards the receiver, from a node that had to release the slot: release the slots of this sequence number.
     Withdraw,
-    /// From source to receiver: forget this sequence and all before it.
+    /// From source to receiver: release the slots of this sequence number and of all earlier ones.
     Release,
 }
 
 use ReservationKind::{Fail, Ready, Release, Request, Update, Withdraw};
 
-/// All kinds; index plus one is the number on the wire.
+/// All message types, by (number in the message - 1).
 const KINDS: [ReservationKind; 6] = [Request, Update, Ready, Fail, Withdraw, Release];
 
-/// Shifts of a slot that would collide with another slot: modulo the window / `divisor` they are at least `first_ps`
-/// and less than `first_ps + length_ps`. Shifts are relative to the message's slot, so they need no common clock.
+/// Shifts of a slot for which it would collide with another slot: modulo the window / `divisor`, they are at least
+/// `first_ps` and less than `first_ps + length_ps`. Shifts are relative to the slot in the message, so that no common
+/// clock is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OccupiedShifts {
-    /// The first shift; below 2^48.
+    /// First shift, in picoseconds; below 2^48.
     pub first_ps: u64,
-    /// The number of shifts; below 2^48.
+    /// Length of the interval of shifts, in picoseconds; below 2^48.
     pub length_ps: u64,
-    /// The modulus is the window divided by this; at least 1.
+    /// Divisor of the window that yields the modulus; at least 1.
     pub divisor: u16,
 }
 
-/// One message.
+/// A reservation message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reservation {
     /// Type of the message.
     pub kind: ReservationKind,
     /// Identifier of the stream.
     pub stream: u64,
-    /// Number of the request of the stream, from 1.
+    /// Sequence number of the request, counted per stream from 1.
     pub sequence: u32,
-    /// The sequence whose slots are in use while this request is pending; 0 for none.
+    /// Sequence number of the request whose slots are in use while this request is pending; 0 for none.
     pub active: u32,
-    /// The longest frame of the stream, at least 64.
+    /// L: maximum frame length of the stream, at least 64.
     pub frame_bytes: u16,
-    /// The window; above zero.
+    /// TW: length of the window, above zero.
     pub window_ps: u64,
-    /// Ts, below the window.
+    /// Ts: time from the departure of the request to the slot, below the window.
     pub start_ps: u64,
-    /// The sum of all ΔTs.
+    /// Total shift of the slot: the sum of all ΔTs.
     pub shift_ps: u64,
-    /// Shifts that upstream nodes cannot accept (in a fail: those of the node that failed).
+    /// Shifts that upstream nodes cannot accept; in a fail message, those that the failed node cannot accept.
     pub occupied: Vec<OccupiedShifts>,
 }
 
 const VERSION: u8 = 2;
 
 impl Reservation {
-    /// The first EtherType for local experiments.
+    /// First EtherType for local experiments.
     pub const ETHERTYPE: EtherType = EtherType(0x88B5);
-    /// The longest window that intervals can represent, 281 s.
+    /// Maximum window length that intervals can represent, 281 s.
     pub const MAX_WINDOW_PS: u64 = (1 << 48) - 1;
 
-    /// Reads a complete frame: addresses, message, FCS.
+    /// Parses a complete frame. Returns destination address, source address and message.
     ///
     /// # Errors
-    /// If the bytes are no such frame, are damaged, or contain invalid values.
+    /// If the frame has another EtherType, is damaged, or contains invalid values.
     pub fn parse(frame: &[u8]) -> Result<(MacAddress, MacAddress, Reservation), Error> {
         let (ethernet, bytes) = Ethernet::parse(check_fcs(frame)?)?;
         let at = Ethernet::HEADER_BYTES;
@@ -165,8 +168,9 @@ impl Reservation {
         Ok(occupied)
     }
 
-    /// Appends the complete frame. A request is as long as the stream's frames, or up to `most_bytes` if its intervals
-    /// need that; intervals beyond are left out. Other messages carry as many intervals as a request would.
+    /// Appends the complete frame. A request has the maximum frame length of the stream, or up to `most_bytes` if its
+    /// intervals need more; intervals that do not fit are omitted. Other messages contain as many intervals as a
+    /// request would.
     pub fn emit(&self, destination: MacAddress, source: MacAddress, most_bytes: u16, out: &mut Vec<u8>) {
         let start = out.len();
         Ethernet { destination, source, ethertype: Self::ETHERTYPE }.emit(out);
@@ -188,7 +192,7 @@ impl Reservation {
     }
 }
 
-/// Encodes as many intervals, from the first on, as fit `room_bytes`; if none fits, an empty list.
+/// Encodes as many intervals, from the first one on, as fit into `room_bytes`. If none fits, encodes an empty list.
 fn intervals(occupied: &[OccupiedShifts], room_bytes: usize) -> Vec<u8> {
     let all = encoded(occupied);
     if all.len() <= room_bytes {
@@ -204,7 +208,7 @@ fn intervals(occupied: &[OccupiedShifts], room_bytes: usize) -> Vec<u8> {
     encoded(&occupied[..fit])
 }
 
-/// The sort key of intervals in a message.
+/// Sort key of the intervals in a message.
 fn in_order(one: &OccupiedShifts) -> (u16, u64, u64) {
     (one.divisor, one.first_ps, one.length_ps)
 }
@@ -268,7 +272,8 @@ mod tests {
 
     #[test]
     fn intervals_without_room_are_left_out() {
-        // A divisor and its count take 4 bytes, each of these intervals 3: 200 needs two bytes.
+        // A divisor and its number of intervals take 4 bytes, each of these intervals 3 bytes (its length of 200 is a
+        // varint of two bytes).
         for (frame_bytes, room) in [(64, 0), (68, 0), (71, 1), (73, 1), (74, 2), (600, 50)] {
             let occupied = vec![OccupiedShifts { first_ps: 0, length_ps: 200, divisor: 1 }; 50];
             let mut frame = Vec::new();
@@ -276,7 +281,7 @@ mod tests {
             message.emit(A, B, 0, &mut frame);
             assert_eq!(frame.len(), usize::from(frame_bytes));
             assert_eq!(Reservation::parse(&frame).unwrap().2.occupied.len(), room, "{frame_bytes}");
-            // With more room the frame has the length that its intervals need.
+            // With a limit of 1518 bytes, the frame has the length that its intervals need.
             frame.clear();
             message.emit(A, B, 1518, &mut frame);
             assert_eq!(frame.len(), usize::from(frame_bytes).max(64 + 4 + 50 * 3));
@@ -320,7 +325,7 @@ mod tests {
         refused(34, &[1; 8], "window");
         refused(42, &[1; 8], "Ts");
         refused(50, &[0xFF; 8], "shift");
-        // More divisors than present: the padding is no valid divisor.
+        // The message announces more divisors than it contains, and its padding is no valid divisor.
         refused(58, &[0xFF; 2], "divisor");
         refused(60, &[0, 0], "divisor");
         refused(60, &[0, 7], "divisor");

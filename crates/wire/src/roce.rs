@@ -1,10 +1,10 @@
-//! RoCE version 2: InfiniBand transport over UDP (InfiniBand annex A17). The format of a datagram:
+//! RoCE version 2: InfiniBand transport over UDP (InfiniBand annex A17). Format of a datagram:
 //!
 //! ```text
 //! BTH 12 B | AETH 4 B with some opcodes | payload | padding to 4 B | ICRC 4 B
 //! ```
 //!
-//! Further extended headers (for example the RETH of an RDMA WRITE) are part of the payload.
+//! Other extended headers (for example the RETH of an RDMA WRITE) are part of the payload.
 
 mod aeth;
 mod bth;
@@ -21,39 +21,39 @@ pub use icrc::icrc;
 use crate::error::Error;
 use std::fmt;
 
-/// The UDP destination port of RoCEv2 (annex A17).
+/// UDP destination port of RoCEv2 (annex A17).
 pub const UDP_PORT: u16 = 4791;
-/// Bytes of the invariant CRC at the end.
+/// Length of the invariant CRC (ICRC) at the end of a datagram.
 pub const ICRC_BYTES: usize = 4;
 
-/// The content of one datagram, without the ICRC.
+/// Contents of one datagram, without the ICRC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Roce<'a> {
-    /// A congestion notification.
+    /// A congestion notification packet.
     CongestionNotification(Cnp),
-    /// An opcode with an acknowledge header; only responses to reads and atomics carry a payload.
+    /// A packet with an acknowledge header; only responses to RDMA READ and to atomics carry a payload.
     Acknowledge {
-        /// Base header.
+        /// Base transport header.
         header: Bth,
-        /// Acknowledge header.
+        /// Acknowledge extended transport header.
         acknowledge: Aeth,
-        /// Data without padding.
+        /// Payload without padding.
         payload: &'a [u8],
     },
     /// A packet with another opcode.
     Data {
-        /// Base header.
+        /// Base transport header.
         header: Bth,
-        /// Data without padding, further extended headers included.
+        /// Payload without padding, other extended headers included.
         payload: &'a [u8],
     },
 }
 
 impl<'a> Roce<'a> {
-    /// Reads `bytes`, a complete datagram without its ICRC.
+    /// Parses `bytes`, a complete datagram without its ICRC.
     ///
     /// # Errors
-    /// If the bytes end early, a header is invalid, or the payload is no multiple of 4 bytes.
+    /// If the bytes end early, a header is invalid, or the padded payload is no multiple of 4 bytes.
     pub fn parse(bytes: &'a [u8]) -> Result<Roce<'a>, Error> {
         let (header, rest) = Bth::parse(bytes)?;
         if header.opcode == Opcode::CONGESTION_NOTIFICATION {
@@ -67,11 +67,11 @@ impl<'a> Roce<'a> {
         Ok(Roce::Data { header, payload: unpad(rest, header.padding, Bth::BYTES)? })
     }
 
-    /// Appends headers, payload and padding, but not the ICRC, which covers the IPv4 header too.
+    /// Appends headers, payload and padding, without the ICRC, which also covers the IPv4 header.
     ///
     /// # Errors
-    /// If the opcode belongs to another kind of packet or the pad count does not match the payload; nothing is appended
-    /// then.
+    /// If the opcode belongs to another variant, or the pad count does not match the payload; then nothing is
+    /// appended.
     pub fn emit(&self, out: &mut Vec<u8>) -> Result<(), Error> {
         let (header, payload) = match self {
             Roce::CongestionNotification(cnp) => {
@@ -112,7 +112,7 @@ fn wrong_opcode(header: &Bth, expected: &'static str) -> Error {
     Error::Inconsistent { field: "BTH opcode", found: header.opcode.0.into(), expected }
 }
 
-/// Removes the padding from `bytes`, which start at `offset_bytes`.
+/// Removes the padding from the end of `bytes`, whose offset in the datagram is `offset_bytes`.
 fn unpad(bytes: &[u8], padding: PadCount, offset_bytes: usize) -> Result<&[u8], Error> {
     if !bytes.len().is_multiple_of(4) {
         return Err(Error::Value {
@@ -153,12 +153,12 @@ mod tests {
 
     #[test]
     fn the_opcode_decides() {
-        // Acknowledgement: BTH and AETH.
+        // An acknowledgement: BTH and AETH.
         let acknowledge = hex("11 00 ffff 00 0000d2 00 000007 1f 000001");
         let parsed = Roce::parse(&acknowledge).unwrap();
         assert_eq!(parsed.to_string(), "RoCEv2 RC acknowledge qp 210 psn 7 ACK msn 1");
         assert_refuses_prefixes(&acknowledge, Roce::parse);
-        // SEND with three bytes and one of padding.
+        // A SEND with three bytes of payload and one byte of padding.
         let data = hex("04 10 ffff 00 0000d2 80 000007 aabbcc00");
         let Roce::Data { header, payload } = Roce::parse(&data).unwrap() else { panic!("not data") };
         assert_eq!((header.padding.get(), payload), (1, &[0xAA, 0xBB, 0xCC][..]));

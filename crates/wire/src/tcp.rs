@@ -1,5 +1,5 @@
-//! TCP (RFC 9293) with the ECN flags (RFC 3168; NS: RFC 3540), the maximum segment size option and selective
-//! acknowledgements (RFC 2018).
+//! TCP (RFC 9293), with the ECN flags (RFC 3168; NS: RFC 3540), the maximum segment size option and the selective
+//! acknowledgement option (RFC 2018).
 
 use crate::checksum::{self, PseudoHeader};
 use crate::error::Error;
@@ -8,28 +8,28 @@ use crate::reader::Reader;
 use std::fmt;
 use std::ops::BitOr;
 
-/// The nine control bits.
+/// The nine control bits of the header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TcpFlags(u16);
 
 impl TcpFlags {
-    /// The sender has finished.
+    /// FIN: the sender has no more data.
     pub const FIN: TcpFlags = TcpFlags(0x001);
-    /// Opens a connection.
+    /// SYN: opens a connection.
     pub const SYN: TcpFlags = TcpFlags(0x002);
-    /// Aborts the connection.
+    /// RST: aborts the connection.
     pub const RST: TcpFlags = TcpFlags(0x004);
-    /// Deliver the data at once.
+    /// PSH: the receiver must deliver the data at once.
     pub const PSH: TcpFlags = TcpFlags(0x008);
-    /// The acknowledgement number is valid.
+    /// ACK: the acknowledgement number is valid.
     pub const ACK: TcpFlags = TcpFlags(0x010);
-    /// The urgent pointer is valid.
+    /// URG: the urgent pointer is valid.
     pub const URG: TcpFlags = TcpFlags(0x020);
-    /// Echoes a congestion mark to the sender.
+    /// ECE, ECN-Echo: reports an ECN mark to the sender.
     pub const ECE: TcpFlags = TcpFlags(0x040);
-    /// The sender has reduced its congestion window.
+    /// CWR: the sender has reduced its congestion window.
     pub const CWR: TcpFlags = TcpFlags(0x080);
-    /// ECN nonce sum (historic).
+    /// NS: ECN nonce sum (historic).
     pub const NS: TcpFlags = TcpFlags(0x100);
 
     const NAMES: [(TcpFlags, &str); 9] = [
@@ -44,15 +44,15 @@ impl TcpFlags {
         (Self::NS, "NS"),
     ];
 
-    /// Returns the flags of the low nine bits of `bits`, FIN lowest.
+    /// Creates flags from the low nine bits of `bits`, with FIN as the lowest bit.
     pub const fn from_bits(bits: u16) -> TcpFlags {
         TcpFlags(bits & 0x1FF)
     }
-    /// Returns the bits, FIN lowest.
+    /// Returns the nine bits, with FIN as the lowest bit.
     pub const fn bits(self) -> u16 {
         self.0
     }
-    /// Returns whether every flag of `other` is set.
+    /// Returns whether all flags of `other` are set.
     pub const fn contains(self, other: TcpFlags) -> bool {
         self.0 & other.0 == other.0
     }
@@ -65,7 +65,7 @@ impl BitOr for TcpFlags {
     }
 }
 
-/// `SYN,ACK`; `none` without any.
+/// `SYN,ACK`; `none` if no flag is set.
 impl fmt::Display for TcpFlags {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0 == 0 {
@@ -79,7 +79,7 @@ impl fmt::Display for TcpFlags {
     }
 }
 
-/// The selective acknowledgement option (RFC 2018, 3): up to four blocks.
+/// Selective acknowledgement option (RFC 2018, 3), with up to four blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sack {
     blocks: [(u32, u32); Sack::MOST_BLOCKS],
@@ -87,11 +87,11 @@ pub struct Sack {
 }
 
 impl Sack {
-    /// Maximum number of blocks: the room for options limits it.
+    /// Maximum number of blocks, limited by the maximum length of the options.
     pub const MOST_BLOCKS: usize = 4;
 
-    /// Creates the option from `blocks`, each the sequence number of its first byte and of the one after its last.
-    /// Blocks beyond the fourth are left out.
+    /// Creates the option from `blocks`, each given by the sequence numbers of its first byte and of the byte after
+    /// its last byte. Blocks after the fourth are omitted.
     pub fn new(blocks: impl IntoIterator<Item = (u32, u32)>) -> Sack {
         let mut sack = Sack::default();
         for block in blocks.into_iter().take(Sack::MOST_BLOCKS) {
@@ -101,42 +101,42 @@ impl Sack {
         sack
     }
 
-    /// Returns the blocks, in order.
+    /// Returns the blocks, in their order in the option.
     pub fn blocks(&self) -> &[(u32, u32)] {
         &self.blocks[..usize::from(self.count)]
     }
 
-    /// Returns the length of the option with two bytes of padding before it; 0 without blocks.
+    /// Returns the length of the option with two bytes of padding before it; 0 if there are no blocks.
     const fn bytes(&self) -> usize {
         if self.count == 0 { 0 } else { 4 + 8 * self.count as usize }
     }
 }
 
-/// The header. Options other than maximum segment size and selective acknowledgement are skipped.
+/// TCP header. Options other than maximum segment size and selective acknowledgement are ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tcp {
     /// Source port.
     pub source_port: u16,
     /// Destination port.
     pub destination_port: u16,
-    /// Sequence number of the first payload byte (of the SYN itself on a SYN).
+    /// Sequence number of the first payload byte; on a SYN, that of the SYN itself.
     pub sequence: u32,
-    /// Next byte expected from the other side.
+    /// Acknowledgement number: next byte expected from the other side.
     pub acknowledgement: u32,
     /// Control bits.
     pub flags: TcpFlags,
-    /// Bytes that the sender can receive, before window scaling.
+    /// Receive window in bytes, before window scaling.
     pub window: u16,
     /// Urgent pointer.
     pub urgent: u16,
-    /// Maximum segment size option, in bytes without headers.
+    /// Maximum segment size option (payload bytes); `None` if absent.
     pub max_segment_bytes: Option<u16>,
     /// Selective acknowledgement option; empty if absent.
     pub sack: Sack,
 }
 
-/// End of the option list, padding between options, maximum segment size (RFC 9293 section 3.2), selective
-/// acknowledgement (RFC 2018, 3).
+/// Option kinds: end of the option list, no-operation (padding), maximum segment size (RFC 9293 section 3.2),
+/// selective acknowledgement (RFC 2018, 3).
 const OPTION_END: u8 = 0;
 const OPTION_NOP: u8 = 1;
 const OPTION_MSS: u8 = 2;
@@ -147,16 +147,17 @@ impl Tcp {
     /// Length of the header without options.
     pub const HEADER_BYTES: usize = 20;
 
-    /// Returns the length of the header that [`Tcp::emit`] writes.
+    /// Returns the length of the header as [`Tcp::emit`] writes it, options included.
     pub const fn header_bytes(&self) -> usize {
         let mss_bytes = if self.max_segment_bytes.is_some() { OPTION_MSS_BYTES as usize } else { 0 };
         Self::HEADER_BYTES + mss_bytes + self.sack.bytes()
     }
 
-    /// Reads the header of the segment `bytes`, its options and its checksum; returns the payload.
+    /// Parses the header of the segment `bytes` with its options, and verifies its checksum. Returns the header and
+    /// the payload.
     ///
     /// # Errors
-    /// If the bytes end early, the header or an option has an impossible length, or the segment is damaged.
+    /// If the bytes end early, the header or an option has an invalid length, or the checksum does not match.
     pub fn parse(bytes: &[u8], pseudo_header: PseudoHeader) -> Result<(Tcp, &[u8]), Error> {
         let mut reader = Reader::new(bytes);
         let source_port = reader.u16("TCP source port")?;
@@ -202,7 +203,7 @@ impl Tcp {
     /// Appends header and payload.
     ///
     /// # Errors
-    /// If they do not fit one IPv4 packet; nothing is appended then.
+    /// If they do not fit into one IPv4 packet; then nothing is appended.
     pub fn emit(&self, pseudo_header: PseudoHeader, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         let limit_bytes = Ipv4::MAX_PAYLOAD_BYTES - self.header_bytes();
         if payload.len() > limit_bytes {
@@ -238,7 +239,8 @@ impl Tcp {
     }
 }
 
-/// Reads the maximum segment size and the selective acknowledgement from the options. The last one of each kind counts.
+/// Parses the maximum segment size and the selective acknowledgement from the options. If an option occurs more than
+/// once, the last one counts.
 fn parse_options(options: &[u8]) -> Result<(Option<u16>, Sack), Error> {
     let mut reader = Reader::new(options);
     let (mut max_segment_bytes, mut sack) = (None, Sack::default());
@@ -258,7 +260,7 @@ fn parse_options(options: &[u8]) -> Result<(Option<u16>, Sack), Error> {
                         return Err(reader.unexpected("TCP SACK length", 1, length_bytes, "10, 18, 26 or 34"));
                     }
                     let mut blocks = [(0, 0); Sack::MOST_BLOCKS];
-                    // The length is 2 + 8 n bytes.
+                    // An option with n blocks has the length 2 + 8 n.
                     let count = usize::from(length_bytes / 8);
                     for block in &mut blocks[..count] {
                         *block = (reader.u32("TCP SACK block")?, reader.u32("TCP SACK block")?);
@@ -304,8 +306,8 @@ pub(crate) mod tests {
     const PSEUDO: PseudoHeader =
         PseudoHeader { source: Ipv4Addr::new(10, 0, 0, 1), destination: Ipv4Addr::new(10, 0, 0, 2) };
 
-    /// By hand: the pseudo header 0a00+0001+0a00+0002+0006+0018 and the segment 0400+0050+0001+6002+ffff+0204+05b4 sum
-    /// to 0x1802b (0x802c folded), and 0x7fd3 is the complement.
+    /// Computed by hand: the words of the pseudo header, 0a00+0001+0a00+0002+0006+0018, and of the segment,
+    /// 0400+0050+0001+6002+ffff+0204+05b4, add up to 0x1802b (folded: 0x802c), whose complement is 0x7fd3.
     #[test]
     fn checksum_by_hand() {
         let words: [u32; 13] =
@@ -344,7 +346,8 @@ pub(crate) mod tests {
 
     #[test]
     fn options_are_skipped_and_bad_lengths_named() {
-        // Window scale, no-operation, maximum segment size, end, and garbage after the end.
+        // Options: window scale, no-operation, maximum segment size, end of the list, and bytes after the end, which
+        // are ignored.
         assert_eq!(parse_options(&hex("030307 01 020405b4 00 0300")), Ok((Some(1460), Sack::default())));
         assert_eq!(parse_options(&[]), Ok((None, Sack::default())));
         let zero = parse_options(&hex("01 0800")).unwrap_err();
@@ -353,8 +356,8 @@ pub(crate) mod tests {
         assert!(matches!(parse_options(&hex("02 03 05")), Err(Error::Value { found: 3, .. })));
     }
 
-    /// RFC 2018, 3: kind 5, length 2 + 8 n, and each edge as a sequence number; two bytes of padding before, as in its
-    /// appendix.
+    /// RFC 2018, 3: option kind 5, length 2 + 8 n, and both edges of each block as sequence numbers; two bytes of
+    /// padding before the option, as in the RFC's appendix.
     #[test]
     fn selective_acknowledgements_by_hand() {
         let option = hex("0101 0512 000007d1 00000bb9 00001389 00001771");

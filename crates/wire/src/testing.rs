@@ -1,15 +1,15 @@
-//! Helpers for the tests of all protocols.
+//! Helper functions for the tests of all protocols.
 
 use crate::error::Error;
 
-/// Decodes hexadecimal text; ignores spaces and line ends.
+/// Decodes hexadecimal text; spaces and line breaks are ignored.
 pub(crate) fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text.chars().filter_map(|c| c.to_digit(16)).map(|digit| digit as u8).collect();
     assert!(digits.len().is_multiple_of(2), "half a byte in {text}");
     digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
 }
 
-/// Requires `parse` to refuse every proper prefix of `bytes`, with an offset inside the prefix.
+/// Asserts that `parse` refuses every proper prefix of `bytes`, with an error offset inside the prefix.
 pub(crate) fn assert_refuses_prefixes<'a, T: std::fmt::Debug>(
     bytes: &'a [u8],
     parse: impl Fn(&'a [u8]) -> Result<T, Error>,
@@ -29,7 +29,7 @@ pub(crate) fn assert_refuses_prefixes<'a, T: std::fmt::Debug>(
     }
 }
 
-/// Flips each bit of `bytes` in turn and requires `parse` to refuse every result.
+/// Flips each bit of `bytes` in turn, and asserts that `parse` refuses each result.
 pub(crate) fn assert_detects_bit_flips(bytes: &[u8], parse: impl Fn(&[u8]) -> Result<(), Error>) {
     let mut damaged = bytes.to_vec();
     for bit in 0..bytes.len() * 8 {

@@ -6,27 +6,27 @@ use crate::ipv4::{Ipv4, Protocol};
 use crate::reader::Reader;
 use std::fmt;
 
-/// The header.
+/// UDP header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Udp {
-    /// Source port; RoCEv2 senders use it as entropy for ECMP.
+    /// Source port; RoCEv2 senders use it as path entropy for ECMP.
     pub source_port: u16,
     /// Destination port.
     pub destination_port: u16,
-    /// A checksum is sent; RoCEv2 usually sends none (0), since its ICRC covers more.
+    /// Whether a checksum is sent. RoCEv2 usually sends none (0), because its ICRC covers more.
     pub checksummed: bool,
 }
 
 impl Udp {
     /// Length of the header.
     pub const HEADER_BYTES: usize = 8;
-    /// Maximum payload in one IPv4 packet.
+    /// Maximum payload bytes in one IPv4 packet.
     pub const MAX_PAYLOAD_BYTES: usize = Ipv4::MAX_PAYLOAD_BYTES - Self::HEADER_BYTES;
 
-    /// Reads the header and checks the checksum if one was sent; returns the payload.
+    /// Parses the header, and verifies the checksum if there is one. Returns the header and the payload.
     ///
     /// # Errors
-    /// If the bytes end before the datagram, its length is impossible, or it is damaged.
+    /// If the bytes end before the datagram, its length is invalid, or its checksum does not match.
     pub fn parse(bytes: &[u8], pseudo_header: PseudoHeader) -> Result<(Udp, &[u8]), Error> {
         let mut reader = Reader::new(bytes);
         let source_port = reader.u16("UDP source port")?;
@@ -53,7 +53,7 @@ impl Udp {
         Ok((Udp { source_port, destination_port, checksummed: found != 0 }, payload))
     }
 
-    /// Returns the header for `payload`.
+    /// Returns the header of a datagram with `payload`.
     ///
     /// # Errors
     /// If the payload is longer than [`Udp::MAX_PAYLOAD_BYTES`].
@@ -67,7 +67,7 @@ impl Udp {
         Ok(header)
     }
 
-    /// Returns the header without its checksum, for the ICRC, which masks the checksum.
+    /// Returns the header without its checksum, for the computation of the ICRC, which masks the checksum.
     pub(crate) fn to_bytes_unchecked(self, payload_bytes: usize) -> Result<[u8; Udp::HEADER_BYTES], Error> {
         if payload_bytes > Self::MAX_PAYLOAD_BYTES {
             return Err(Error::TooLong {
@@ -87,7 +87,7 @@ impl Udp {
     /// Appends header and payload.
     ///
     /// # Errors
-    /// For the reasons of [`Udp::to_bytes`]; nothing is appended then.
+    /// Those of [`Udp::to_bytes`]; then nothing is appended.
     pub fn emit(&self, pseudo_header: PseudoHeader, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         out.extend_from_slice(&self.to_bytes(pseudo_header, payload)?);
         out.extend_from_slice(payload);
@@ -95,7 +95,7 @@ impl Udp {
     }
 }
 
-/// Replaces a checksum of zero, which would mean "none", by its other representation (RFC 768).
+/// Replaces a checksum of zero, which would mean that there is none, by 0xFFFF, which is equivalent (RFC 768).
 fn never_zero(sum: u16) -> u16 {
     if sum == 0 { 0xFFFF } else { sum }
 }
@@ -117,8 +117,8 @@ mod tests {
     const PSEUDO: PseudoHeader =
         PseudoHeader { source: Ipv4Addr::new(192, 168, 0, 31), destination: Ipv4Addr::new(192, 168, 0, 30) };
 
-    /// By hand: the words of pseudo header, header and the payload "Hi" sum to 0x1ca39; with the carry added, 0x35c5 is
-    /// the complement of 0xca3a.
+    /// Computed by hand: the words of pseudo header, UDP header and payload "Hi" add up to 0x1ca39, with the carry
+    /// added 0xca3a, whose complement is 0x35c5.
     #[test]
     fn checksum_by_hand() {
         let words: [u32; 10] = [0xc0a8, 0x001f, 0xc0a8, 0x001e, 0x0011, 0x000a, 0x0014, 0x000a, 0x000a, 0x4869];
@@ -139,7 +139,7 @@ mod tests {
     fn zero_is_no_checksum_and_never_a_computed_one() {
         let (header, _) = Udp::parse(&hex("0014 000a 000a 0000 4869"), PSEUDO).unwrap();
         assert!(!header.checksummed);
-        // A payload word that makes the sum 0xffff, so that the checksum would be 0.
+        // A payload word for which the sum is 0xffff, so that the checksum would be 0.
         let filler = 0xFFFFu32 - (0xca39 - 0x4869 + 1);
         let payload = (filler as u16).to_be_bytes();
         let sent = Udp { checksummed: true, ..header }.to_bytes(PSEUDO, &payload).unwrap();

@@ -1,4 +1,4 @@
-//! The customer VLAN tag (IEEE 802.1Q clause 9.6): priority, drop eligibility and VLAN.
+//! Customer VLAN tag (IEEE 802.1Q clause 9.6): priority code point, drop eligible indicator and VLAN identifier.
 
 use crate::bits::bit_field;
 use crate::error::Error;
@@ -7,25 +7,25 @@ use crate::reader::Reader;
 use std::fmt;
 
 bit_field! {
-    /// Priority code point, 0 to 7: the class for PFC and for the queues of a switch.
+    /// Priority code point, 0 to 7: the traffic class for PFC and for the queues of a switch.
     Pcp: u8, 3 bits
 }
 
-/// VLAN identifier, 0 (priority tag: no VLAN) to 4094.
+/// VLAN identifier, 0 (no VLAN: a priority tag) to 4094.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Vid(u16);
 
 impl Vid {
-    /// No VLAN: the tag carries only a priority.
+    /// Identifier of a priority tag, which has no VLAN.
     pub const PRIORITY_ONLY: Vid = Vid(0);
-    /// The largest identifier; 4095 is reserved (802.1Q table 9-2).
+    /// Maximum identifier, since 4095 is reserved (802.1Q table 9-2).
     pub const MAX: Vid = Vid(0xFFE);
 
-    /// Returns `value`, or `None` above [`Vid::MAX`].
+    /// Returns the identifier, or `None` if `value` exceeds [`Vid::MAX`].
     pub const fn new(value: u16) -> Option<Self> {
         if value <= Self::MAX.0 { Some(Vid(value)) } else { None }
     }
-    /// Returns the number.
+    /// Returns the value of the identifier.
     pub const fn get(self) -> u16 {
         self.0
     }
@@ -36,12 +36,13 @@ impl fmt::Display for Vid {
     }
 }
 
-/// The tag control information and the EtherType after it. The tag's own type, 0x8100, is in the header before it.
+/// Tag control information of a VLAN tag. The EtherType of the tag itself, 0x8100, is the last field of the preceding
+/// header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VlanTag {
     /// Priority code point.
     pub priority: Pcp,
-    /// Drop eligible indicator: may be dropped before others under congestion.
+    /// Drop eligible indicator (DEI): under congestion the frame may be dropped before others.
     pub drop_eligible: bool,
     /// VLAN identifier.
     pub vid: Vid,
@@ -51,10 +52,11 @@ impl VlanTag {
     /// Length of the tag control information and the following EtherType.
     pub const BYTES: usize = 4;
 
-    /// Reads the tag. Returns it, the EtherType after it, and the remaining bytes.
+    /// Parses the tag. Returns it, the EtherType after it, and the remaining bytes.
     ///
     /// # Errors
-    /// If the bytes end early, the VLAN is the reserved 4095, or a length replaces the EtherType.
+    /// If the bytes end early, the VLAN identifier is the reserved 4095, or an 802.2 length follows instead of an
+    /// EtherType.
     pub fn parse(bytes: &[u8]) -> Result<(VlanTag, EtherType, &[u8]), Error> {
         let mut reader = Reader::new(bytes);
         let control = reader.u16("VLAN tag")?;
@@ -66,7 +68,7 @@ impl VlanTag {
         Ok((tag, ethertype, reader.rest()))
     }
 
-    /// Appends the tag and the EtherType of the payload.
+    /// Appends the tag control information, and the EtherType of the payload.
     pub fn emit(&self, ethertype: EtherType, out: &mut Vec<u8>) {
         let control = u16::from(self.priority.get()) << 13 | u16::from(self.drop_eligible) << 12 | self.vid.get();
         out.extend_from_slice(&control.to_be_bytes());
@@ -74,7 +76,7 @@ impl VlanTag {
     }
 }
 
-/// `vlan 5 pcp 3`, with `dei` if drop eligible.
+/// `vlan 5 pcp 3`, followed by `dei` if the drop eligible indicator is set.
 impl fmt::Display for VlanTag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "vlan {} pcp {}{}", self.vid, self.priority, if self.drop_eligible { " dei" } else { "" })

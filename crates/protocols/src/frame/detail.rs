@@ -5,8 +5,7 @@
 //! | data, trimmed, returned | start of the flow, or an announcement | [`Frame::flow_start`], [`Frame::announcement`] |
 //! | probe, control | a number of the transport | [`Frame::number`] |
 //! | acknowledgement, CNP | arrival time of the data | [`Frame::arrival`] |
-//! | negative acknowledgement (selective repeat) | the packet that arrived out of order or was trimmed |
-//! [`Frame::packet`] |
+//! | negative acknowledgement (selective repeat) | packet that was out of order or trimmed | [`Frame::packet`] |
 //! | acknowledgement | out-of-order blocks | [`Frame::sack_blocks`] |
 //! | acknowledgement | first byte beyond the window, or pulled packets | [`Frame::window_edge`], [`Frame::pulls`] |
 //! | congestion notification message | feedback | [`Frame::congestion_message`] |

@@ -1,4 +1,4 @@
-//! Frames of real equipment, and round trips of every repr.
+//! Parses and emits frames of real equipment, and every repr.
 
 use super::*;
 use crate::credit::Credit;
@@ -35,7 +35,7 @@ fn roce<'a>(roce: Roce<'a>) -> Packet<'a> {
     between_hosts(ipv4(Protocol::UDP), Transport::Roce { udp, roce })
 }
 
-/// The longest pause, byte by byte.
+/// The bytes of a PAUSE frame with the maximum of 65535 quanta.
 #[test]
 fn pause_frame() {
     let mut bytes = hex("0180c2000001 020000000001 8808 0001 ffff");
@@ -55,7 +55,7 @@ fn pause_frame() {
     assert_detects_bit_flips(&frame, |frame| Packet::parse(frame).map(|_| ()));
 }
 
-/// Priority 3 stops, priority 4 resumes.
+/// The bytes of a PFC frame that pauses priority 3 and resumes priority 4.
 #[test]
 fn pfc_frame() {
     let mut bytes = hex("0180c2000001 020000000001 8808 0101 0018
@@ -71,7 +71,7 @@ fn pfc_frame() {
     assert_detects_bit_flips(&frame, |frame| Packet::parse(frame).map(|_| ()));
 }
 
-/// A CNP of a real adapter (see the tests of the ICRC): parsed with its ICRC checked, and emitted unchanged.
+/// A CNP captured from a real adapter (see the tests of the ICRC): its ICRC is valid, and it is emitted unchanged.
 #[test]
 fn cnp_frame() {
     let bytes = hex("e41d2dab2bc2 7cfe90643b32 0800 45c2 003c 718c 4000 4011 9161 0a001101 0a001201
@@ -86,9 +86,9 @@ fn cnp_frame() {
     assert_refuses_prefixes(&bytes, Packet::parse_without_fcs);
 }
 
-/// Without the frame check sequence, the inner checksums detect a damaged bit of an acknowledgement. Without a UDP
-/// checksum, damage of the byte that the ICRC masks is undetected, and a damaged port makes the packet one of another
-/// protocol.
+/// Bit flips in an acknowledgement without frame check sequence: the checksums of the inner layers detect them.
+/// Without a UDP checksum, two kinds of flips are undetected: in the byte that the ICRC masks, and in the UDP port,
+/// which changes the protocol of the packet.
 #[test]
 fn inner_checksums_detect_bit_flips() {
     let header = Bth::new(Opcode::RC_ACKNOWLEDGE, QueuePair::low_bits(7), Psn::low_bits(9), 0);
@@ -199,7 +199,7 @@ fn contradicting_layers_are_not_sent() {
     }
 }
 
-/// The contents of a frame of each kind.
+/// Contents of a frame of each kind.
 #[derive(Clone, Debug)]
 enum Recipe {
     MacControl(MacControl),
@@ -276,7 +276,7 @@ impl Recipe {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
-    /// At least 46 bytes of payload, because a parser cannot remove the padding of an unknown EtherType.
+    /// At least 46 bytes of payload, because the parser cannot remove the padding of an unknown EtherType.
     #[test]
     fn round_trip(
         (payload, recipe) in prop::collection::vec(any::<u8>(), 46..200)
@@ -299,7 +299,8 @@ proptest! {
         prop_assert_eq!(packet.to_string().lines().count(), 1);
     }
 
-    /// Arbitrary bytes are an error or a packet that can be sent and read again, never a panic.
+    /// The parser returns an error for arbitrary bytes, or a packet that can be emitted and parsed again; it never
+    /// panics.
     #[test]
     fn arbitrary_bytes(mut bytes in prop::collection::vec(any::<u8>(), 0..120), kind in 0usize..6) {
         let vlan = &[0x81, 0x00, 0, 0, 8, 0];

@@ -1,4 +1,4 @@
-//! The acknowledge extended transport header (InfiniBand volume 1, clause 9.3.5).
+//! Acknowledge extended transport header, AETH (InfiniBand volume 1, clause 9.3.5).
 
 use crate::bits::bit_field;
 use crate::error::Error;
@@ -6,30 +6,31 @@ use crate::reader::{Reader, put_u24};
 use std::fmt;
 
 bit_field! {
-    /// Message sequence number: messages that the responder has completed, modulo 2^24.
+    /// Message sequence number: number of messages that the responder has completed, modulo 2^24.
     Msn: u32, 24 bits
 }
 bit_field! {
-    /// The lower five bits of a syndrome: a credit count, a timer or an error code, selected by the upper three bits.
+    /// Lower five bits of a syndrome: a credit count, a timer or an error code, depending on the upper three bits.
     SyndromeValue: u8, 5 bits
 }
 
-/// The kind in the upper three bits, a value in the lower five.
+/// Syndrome: the type in the upper three bits, and a value in the lower five bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Syndrome {
-    /// Everything up to the sequence number has arrived. The value encodes the credits; 31 means that credits are
-    /// unused.
+    /// Acknowledgement of all packets up to the packet sequence number. The value encodes the credits; 31 means that
+    /// credits are not used.
     Acknowledge(SyndromeValue),
-    /// The receiver had no buffer: retry after the encoded delay.
+    /// Receiver not ready (no receive buffer): the requester must retry after the encoded delay.
     ReceiverNotReady(SyndromeValue),
-    /// Refused; [`Syndrome::SEQUENCE_ERROR`] requests everything from the sequence number on.
+    /// Negative acknowledgement with an error code; [`Syndrome::SEQUENCE_ERROR`] requests all packets from the packet
+    /// sequence number on.
     Negative(SyndromeValue),
 }
 
 impl Syndrome {
-    /// An acknowledgement without credits.
+    /// Acknowledgement that does not use credits.
     pub const ACKNOWLEDGE: Syndrome = Syndrome::Acknowledge(SyndromeValue::MAX);
-    /// A packet is missing: go back to the sequence number (code 0, the NAK of go-back-N).
+    /// Negative acknowledgement of a missing packet, the NAK of go-back-N (code 0).
     pub const SEQUENCE_ERROR: Syndrome = Syndrome::Negative(SyndromeValue::low_bits(0));
 
     fn to_byte(self) -> u8 {
@@ -53,12 +54,12 @@ impl fmt::Display for Syndrome {
     }
 }
 
-/// The header.
+/// Acknowledge extended transport header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aeth {
-    /// Positive or negative acknowledgement, and its value.
+    /// Syndrome: positive or negative acknowledgement, with its value.
     pub syndrome: Syndrome,
-    /// Messages completed.
+    /// Number of completed messages.
     pub message_sequence: Msn,
 }
 
@@ -66,10 +67,10 @@ impl Aeth {
     /// Length of the header.
     pub const BYTES: usize = 4;
 
-    /// Reads the header. Returns it and the bytes after it.
+    /// Parses the header. Returns it, and the bytes after it.
     ///
     /// # Errors
-    /// If the bytes end early or the kind of the syndrome is reserved.
+    /// If the bytes end early, or the type of the syndrome is reserved.
     pub fn parse(bytes: &[u8]) -> Result<(Aeth, &[u8]), Error> {
         let mut reader = Reader::new(bytes);
         let byte = reader.u8("AETH syndrome")?;
@@ -124,7 +125,7 @@ mod tests {
         assert_eq!(not_ready.to_string(), "RNR NAK timer 14 msn 16777215");
     }
 
-    /// All 256 syndromes: each is refused or round-trips.
+    /// Each of the 256 syndromes is refused, or parsed and emitted unchanged.
     #[test]
     fn round_trip() {
         let mut refused = 0;
@@ -142,7 +143,7 @@ mod tests {
                 }
             }
         }
-        // Kind 0b010 and all values with the top bit set.
+        // Refused are type 0b010 (32 values) and all types with the top bit set (128 values).
         assert_eq!(refused, 32 + 128);
     }
 }

@@ -1,4 +1,4 @@
-//! The InfiniBand base transport header (InfiniBand Architecture Specification, volume 1, clause 9.2).
+//! InfiniBand base transport header, BTH (InfiniBand Architecture Specification, volume 1, clause 9.2).
 
 use crate::bits::bit_field;
 use crate::error::Error;
@@ -6,27 +6,27 @@ use crate::reader::{Reader, put_u24};
 use std::fmt;
 
 bit_field! {
-    /// Packet sequence number; wraps after 2^24.
+    /// Packet sequence number (PSN), modulo 2^24.
     Psn: u32, 24 bits
 }
 bit_field! {
-    /// Number of a queue pair.
+    /// Queue pair number.
     QueuePair: u32, 24 bits
 }
 bit_field! {
-    /// Zero bytes after the payload, up to a multiple of four.
+    /// Number of padding bytes after the payload, so that its length is a multiple of four.
     PadCount: u8, 2 bits
 }
 
 impl PadCount {
-    /// Returns the padding of a payload of this length.
+    /// Returns the pad count for a payload of this length.
     pub const fn of_payload(payload_bytes: usize) -> PadCount {
-        // -n modulo 4, to which only the low two bits contribute.
+        // -n modulo 4, for which the low bits of n suffice.
         PadCount::low_bits((payload_bytes as u8).wrapping_neg())
     }
 }
 
-/// Transport service (upper three bits) and operation (lower five).
+/// Opcode: transport service in the upper three bits, operation in the lower five bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Opcode(pub u8);
 
@@ -37,7 +37,7 @@ impl Opcode {
     pub const RC_SEND_MIDDLE: Opcode = Opcode(0x01);
     /// Reliable connection: last packet of a SEND.
     pub const RC_SEND_LAST: Opcode = Opcode(0x02);
-    /// Reliable connection: the only packet of a SEND.
+    /// Reliable connection: only packet of a SEND.
     pub const RC_SEND_ONLY: Opcode = Opcode(0x04);
     /// Reliable connection: first packet of an RDMA WRITE.
     pub const RC_WRITE_FIRST: Opcode = Opcode(0x06);
@@ -45,7 +45,7 @@ impl Opcode {
     pub const RC_WRITE_MIDDLE: Opcode = Opcode(0x07);
     /// Reliable connection: last packet of an RDMA WRITE.
     pub const RC_WRITE_LAST: Opcode = Opcode(0x08);
-    /// Reliable connection: the only packet of an RDMA WRITE.
+    /// Reliable connection: only packet of an RDMA WRITE.
     pub const RC_WRITE_ONLY: Opcode = Opcode(0x0A);
     /// Reliable connection: request of an RDMA READ.
     pub const RC_READ_REQUEST: Opcode = Opcode(0x0C);
@@ -62,7 +62,7 @@ impl Opcode {
     }
 }
 
-/// `RC WRITE only`; a number if the operation has no name here.
+/// `RC WRITE only`; the number of an opcode that has no name here.
 impl fmt::Display for Opcode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match *self {
@@ -82,38 +82,39 @@ impl fmt::Display for Opcode {
     }
 }
 
-/// The header.
+/// Base transport header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bth {
-    /// Service and operation.
+    /// Opcode: transport service and operation.
     pub opcode: Opcode,
-    /// The receiver must raise an event.
+    /// Solicited event (SE): the receiver must raise an event.
     pub solicited_event: bool,
     /// Path migration state (MigReq).
     pub migration_request: bool,
-    /// Padding after the payload.
+    /// Number of padding bytes after the payload.
     pub padding: PadCount,
-    /// Partition; 0xFFFF is the default.
+    /// Partition key; 0xFFFF is that of the default partition.
     pub partition_key: u16,
-    /// A switch has marked the packet (FECN; RoCEv2 uses the ECN of IP instead).
+    /// Forward explicit congestion notification (FECN): a switch has marked the packet. RoCEv2 uses the ECN bits of
+    /// IP instead.
     pub forward_congestion: bool,
-    /// Notifies the sender of a marked packet (BECN; set in a CNP).
+    /// Backward explicit congestion notification (BECN): reports a marked packet to its sender; set in a CNP.
     pub backward_congestion: bool,
-    /// Queue pair at the receiver.
+    /// Queue pair number at the receiver.
     pub destination_queue_pair: QueuePair,
-    /// The receiver must acknowledge.
+    /// AckReq: the receiver must acknowledge the packet.
     pub acknowledge_request: bool,
-    /// Sequence number.
+    /// Packet sequence number.
     pub sequence: Psn,
 }
 
 impl Bth {
     /// Length of the header.
     pub const BYTES: usize = 12;
-    /// The default partition: every port is a full member.
+    /// Partition key of the default partition, with full membership.
     pub const DEFAULT_PARTITION: u16 = 0xFFFF;
 
-    /// Creates a header in the default partition without flags, for a payload of `payload_bytes`.
+    /// Creates a header with the default partition key and without flags, for a payload of `payload_bytes`.
     pub fn new(opcode: Opcode, destination_queue_pair: QueuePair, sequence: Psn, payload_bytes: usize) -> Bth {
         Bth {
             opcode,
@@ -129,7 +130,7 @@ impl Bth {
         }
     }
 
-    /// Reads the header. Returns it and the bytes after it (with padding).
+    /// Parses the header. Returns it, and the bytes after it, padding included.
     ///
     /// # Errors
     /// If the bytes end early or the version is not 0.
@@ -220,7 +221,7 @@ pub(crate) mod tests {
     }
 
     prop_compose! {
-        /// Any header, for a payload of `payload_bytes`.
+        /// Any header, for a payload of `payload_bytes` bytes.
         pub(crate) fn any_header(payload_bytes: usize)(
             (opcode, partition_key, queue_pair, sequence) in any::<(u8, u16, u32, u32)>(),
             flags in any::<[bool; 5]>(),

@@ -1,26 +1,26 @@
-//! The congestion notification packet of RoCEv2 (InfiniBand annex A17.9), from the receiver of marked packets to their
-//! sender: a base transport header with a fixed content and 16 reserved bytes.
+//! Congestion notification packet (CNP) of RoCEv2 (InfiniBand annex A17.9), from the receiver of ECN-marked packets
+//! to their sender: a base transport header with fixed contents, and 16 reserved bytes.
 
 use super::bth::{Bth, Opcode, Psn, QueuePair};
 use crate::error::Error;
 use crate::reader::Reader;
 use std::fmt;
 
-/// The contents of a congestion notification.
+/// Variable fields of a CNP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cnp {
-    /// The queue pair that sent the marked packets and must slow down.
+    /// Queue pair number of the sender of the marked packets, which must reduce its rate.
     pub destination_queue_pair: QueuePair,
-    /// Partition; 0xFFFF is the default.
+    /// Partition key; 0xFFFF is that of the default partition.
     pub partition_key: u16,
 }
 
 impl Cnp {
-    /// Length of header and reserved bytes.
+    /// Length of the header and the reserved bytes.
     pub const BYTES: usize = Bth::BYTES + Self::RESERVED_BYTES;
     const RESERVED_BYTES: usize = 16;
 
-    /// Reads header and reserved bytes, whose content is ignored. Returns the bytes after them too.
+    /// Parses the header, and skips the reserved bytes. Returns the CNP, and the bytes after it.
     ///
     /// # Errors
     /// If the bytes end early or the opcode differs.

@@ -1,19 +1,19 @@
-//! The invariant CRC (InfiniBand volume 1, clause 7.8.1; annex A17 for IPv4): a CRC-32 from the IPv4 header to the end
-//! of the padding. Fields that may change on the path count as all ones, so that a router need not recompute it.
+//! Invariant CRC, ICRC (InfiniBand volume 1, clause 7.8.1; annex A17 for IPv4): a CRC-32 from the IPv4 header to the
+//! end of the padding. Fields that may change on the path count as all ones, so that routers need not recompute it.
 
 use crate::crc::Crc32;
 
-/// Returns the ICRC of an IPv4 header (20 bytes and options), its UDP header, and `transport`: base transport header,
-/// payload and padding. On the wire its least significant byte is first.
+/// Returns the ICRC of an IPv4 header (20 bytes plus options), a UDP header, and `transport`: base transport header,
+/// payload and padding. On the wire, its least significant byte is first.
 ///
-/// Type of service, time to live, both checksums and the congestion byte of the base transport header count as ones.
-/// Eight bytes of ones replace the local route header, which RoCEv2 lacks.
+/// The fields that count as ones: type of service, time to live, both checksums, and the congestion byte of the base
+/// transport header. Eight bytes of ones replace the local route header, which RoCEv2 does not have.
 pub fn icrc(ipv4_header: &[u8], udp_header: [u8; 8], transport: &[u8]) -> u32 {
     let mut header = ipv4_header.to_vec();
     set_ones(&mut header, [1, 8, 10, 11]);
     let mut udp_header = udp_header;
     set_ones(&mut udp_header, [6, 7]);
-    // The congestion byte: FECN, BECN and six reserved bits.
+    // The congestion byte contains FECN, BECN and six reserved bits.
     let (before, rest) = transport.split_at(transport.len().min(4));
     let after = rest.get(1..).unwrap_or_default();
     Crc32::new()
@@ -43,7 +43,7 @@ mod tests {
         icrc(&packet[..20], packet[20..28].try_into().unwrap(), &packet[28..]).to_le_bytes()
     }
 
-    /// Two packets with published ICRC, from scapy's tests of RoCE: a CNP captured from a ConnectX-4 Lx, and an
+    /// Two packets with known ICRC, from scapy's tests of RoCE: a CNP captured from a ConnectX-4 Lx adapter, and an
     /// unreliable SEND with two bytes of padding and a UDP checksum.
     #[test]
     fn known_packets() {
@@ -55,7 +55,8 @@ mod tests {
         assert_eq!(of_packet(&send), [0x78, 0xF3, 0x53, 0xF3]);
     }
 
-    /// Rewrites by routers and switches leave the ICRC unchanged; a change of any other byte changes it.
+    /// Changes of the fields that routers and switches may rewrite leave the ICRC unchanged; a change of any other
+    /// byte changes it.
     #[test]
     fn exactly_the_variant_fields_are_masked() {
         let packet = hex("4502 0030 0000 4000 4011 0000 0a000001 0a000002 c000 12b7 001c 0000
