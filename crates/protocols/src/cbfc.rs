@@ -86,16 +86,16 @@ pub fn sufficient_credits(rate: Rate, delay: Time, mtu_bytes: u64, update_bytes:
 struct Sending {
     sent_bytes: u64,
     limit_bytes: u64,
-    /// Length of the frame that waits for credits, 0 for none, and the start of the wait.
+    /// Length of the frame that waits for credits (0 if there is none), and start of its wait.
     waiting_bytes: u64,
     since: Time,
-    /// End of the last wait.
+    /// End of the last completed wait for credits.
     ended_at: Time,
-    /// Time spent waiting, in completed waits only.
+    /// Total time of all completed waits for credits.
     waited: Time,
 }
 
-/// Receive state of a class.
+/// Receive state of a class: bytes received, and bytes granted to the other end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Receiving {
     received_bytes: u64,
@@ -118,8 +118,8 @@ pub struct CreditPort {
     begun: u64,
     ended: u64,
     longest: Time,
-    /// Start of the last period in which at least one class waited, and the total duration of all such periods that
-    /// have ended.
+    /// Start of the last period in which at least one class waited for credits, and total duration of all earlier
+    /// such periods.
     port_since: Time,
     port_waited: Time,
 }
@@ -200,7 +200,7 @@ impl CreditPort {
         ends
     }
 
-    /// Ends the wait of a class whose frame was removed from the queue without being sent.
+    /// Ends the wait for credits of a class whose waiting frame was removed from the queue without being sent.
     pub fn forget_wait(&mut self, now: Time, class: u8) {
         if self.short & 1 << class != 0 {
             self.end_wait(now, class);
@@ -221,7 +221,7 @@ impl CreditPort {
         }
     }
 
-    /// Counts a received frame.
+    /// Counts a received frame of `class`.
     #[inline]
     pub fn receive(&mut self, class: u8, size_bytes: u64) {
         self.receiving[usize::from(class & 7)].received_bytes += size_bytes;
@@ -310,12 +310,12 @@ impl CreditPort {
         if self.short & 1 << class != 0 { Time::MAX } else { from.max(self.sending[usize::from(class & 7)].ended_at) }
     }
 
-    /// End of the last completed wait of `class`; zero if there was none.
+    /// End of the last completed wait for credits of `class`; zero if there was none.
     pub fn ended_at(&self, class: u8) -> Time {
         self.sending[usize::from(class & 7)].ended_at
     }
 
-    /// Start of the current wait of `class`; `None` if it does not wait.
+    /// Start of the current wait for credits of `class`; `None` if it does not wait.
     pub fn waits_since(&self, class: u8) -> Option<Time> {
         (self.short & 1 << class != 0).then_some(self.sending[usize::from(class & 7)].since)
     }

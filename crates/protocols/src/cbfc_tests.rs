@@ -143,8 +143,8 @@ fn any_losses_only_delay_and_never_overflow() {
 // [CBFC8]
 #[test]
 fn sufficient_credits_are_the_bytes_of_a_round_trip_and_four_frames() {
-    // 100 Gbps and 500 ns: 12,500 bytes for both directions, 1 for rounding, 84 for the message, 3 frames of 1538, and
-    // the update of 1518.
+    // For 100 Gbps and 500 ns: 12,500 bytes for the propagation in both directions, 1 for rounding, 84 for the credit
+    // message, 3 frames of 1538, and 1518 for the update threshold.
     let computed = sufficient_credits(Rate::from_gbps(100), Time::from_ns(500), 1518, 1518);
     assert_eq!(computed, 12_500 + 1 + 84 + 3 * 1538 + 1518);
 }

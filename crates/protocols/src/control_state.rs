@@ -2,7 +2,7 @@
 
 use units::{Rate, Time};
 
-/// State of a sender's congestion control; `None` for values that it does not have, or not yet.
+/// State of a sender's congestion control. A value is `None` if the congestion control does not have it, or not yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ControlState {
     /// Pacing rate, which counts wire bytes (with preamble and inter-frame gap).

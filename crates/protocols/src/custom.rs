@@ -61,9 +61,9 @@ pub trait Transport: Debug + Send + Sync {
     fn complete_receiver(&self, size_bytes: u64, completed: Time) -> Box<dyn AnyReceiver> {
         Box::new(CompleteReceiver { size_bytes, completed })
     }
-    /// Payload in bytes of every data frame of a flow but the last.
+    /// Payload bytes of every data frame of a flow, except for the last one.
     fn payload_bytes(&self) -> u16;
-    /// Bytes of a data frame other than its payload, FCS included.
+    /// Header bytes of a data frame, FCS included.
     fn header_bytes(&self) -> u16;
     /// Longest retransmission timeout; zero if the transport never retransmits.
     fn max_rto(&self) -> Time {

@@ -19,7 +19,7 @@ use crate::port::{Counter, Hooks, PortMechanism, PortSpec, PortView};
 use units::Time;
 use units::random::Stream;
 
-/// Description of cyclic queuing.
+/// Description of the mechanism and its parameters.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "cyclic",
     family: Family::Cyclic,
@@ -121,7 +121,7 @@ impl Cycles {
         Ok(Cycles { cycle, classes, guard })
     }
 
-    /// Duration of a cycle.
+    /// Duration of a time cycle.
     pub fn cycle(&self) -> Time {
         self.cycle
     }
@@ -131,17 +131,17 @@ impl Cycles {
         self.cycle - self.guard
     }
 
-    /// Bitmask of the two classes.
+    /// Bitmask of the classes of the two queues.
     pub fn mask(&self) -> u8 {
         1 << self.classes[0] | 1 << self.classes[1]
     }
 
-    /// Number of the cycle that contains `at`, from 0.
+    /// Number of the time cycle that contains `at`, from 0.
     pub fn number(&self, at: Time) -> u64 {
         at.as_ps() / self.cycle.as_ps()
     }
 
-    /// Class of the queue for frames received at `at`.
+    /// Class of the queue in which frames received at `at` are enqueued.
     pub fn class_at(&self, at: Time) -> u8 {
         self.classes[(self.number(at) % 2) as usize]
     }

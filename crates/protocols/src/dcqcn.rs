@@ -41,7 +41,7 @@ parameters! {
         alpha_timer: Time = "alpha_timer" time, default "55us",
             "time K without a notification after which alpha decays by 1 - g, again and again",
             "DCQCN, sec. 3.1 and the parameters of its testbed; HPCC's ns-3 fork: AlphaResumInterval (1us in run.py)";
-        /// The samples of alpha.
+        /// Definition of the samples of alpha.
         alpha_sample: AlphaSample = "alpha_sample"
             word["cut" = AlphaSample::Cut, "timer" = AlphaSample::Timer],
             default "cut",
@@ -112,7 +112,7 @@ pub struct Dcqcn {
     /// that update.
     alpha: f64,
     alpha_at: Time,
-    /// Whether a CNP arrived since the last timer sample.
+    /// Whether a CNP has arrived since the last timer sample.
     notified: bool,
     /// Time of the last rate cut.
     cut_at: Time,

@@ -65,7 +65,7 @@ impl Family {
 /// Value of a parameter if the scenario omits it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Default {
-    /// None: the parameter is required.
+    /// No default: the parameter is required.
     Required,
     /// This value, in the syntax of a scenario without quotes: `55us`, `0.00390625`, `true`.
     Value(&'static str),
@@ -186,7 +186,7 @@ impl Syntax {
         Syntax::new(ValueType::Word(words), name, example)
     }
 
-    /// Creates a syntax with these texts.
+    /// Creates the syntax of a type `value` with this name and example.
     pub const fn new(value: ValueType, name: &'static str, example: &'static str) -> Syntax {
         Syntax { value, name, example }
     }
@@ -292,7 +292,7 @@ pub(crate) const fn extended<const N: usize>(
     all
 }
 
-/// Compares strings in const context.
+/// Returns whether two strings are equal, in a constant expression.
 const fn same(one: &str, other: &str) -> bool {
     let (one, other) = (one.as_bytes(), other.as_bytes());
     if one.len() != other.len() {

@@ -44,7 +44,7 @@ pub struct External {
     limit: Rate,
     line: Rate,
     round_trip: Time,
-    /// Boxed, so that it does not enlarge the enum of all rate controls.
+    /// Observations since they were last taken. Boxed, so that they do not enlarge the enum of all rate controls.
     seen: Box<RateObservation>,
 }
 

@@ -7,11 +7,11 @@ pub use detail::{CongestionMessage, CreditMessage, Detail, PauseMessage, XoffMes
 
 use units::Time;
 
-/// The type of a frame.
+/// Type of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[repr(u8)]
 pub enum Kind {
-    /// Payload of a flow.
+    /// Data frame with payload of a flow.
     #[default]
     Data,
     /// A probe of the path from a flow's sender, without payload of the flow; it may have its own class and path.
@@ -24,16 +24,16 @@ pub enum Kind {
     Cnp,
     /// A congestion notification message to a flow's sender (802.1Qau; HetFlow), see [`Frame::congestion_message`].
     Cnm,
-    /// 802.3x PAUSE: see [`Frame::pause_message`].
+    /// 802.3x PAUSE frame: see [`Frame::pause_message`].
     Pause,
-    /// 802.1Qbb priority PAUSE: see [`Frame::pause_message`].
+    /// 802.1Qbb PFC frame (priority PAUSE): see [`Frame::pause_message`].
     Pfc,
-    /// Credits of one class: see [`Frame::credit_message`].
+    /// Credit frame with the credits of one class: see [`Frame::credit_message`].
     Credit,
-    /// Backpressure by flow or destination: the neighbour must limit frames from `src` ([`ANY_SOURCE`]: any source) to
-    /// `dst`, see [`Frame::xoff`].
+    /// XOFF of backpressure by flow or destination: the neighbour must limit frames from `src` ([`ANY_SOURCE`]: any
+    /// source) to `dst`; see [`Frame::xoff`].
     Xoff,
-    /// Ends an XOFF, see [`Frame::xon`].
+    /// XON, which ends an XOFF; see [`Frame::xon`].
     Xon,
     /// Not a frame: a message between hosts of the simulator that starts a dependent flow.
     Trigger,
@@ -51,14 +51,14 @@ pub enum Kind {
 pub mod flags {
     /// The sender is ECN-capable (ECT codepoint, RFC 3168).
     pub const ECT: u8 = 1;
-    /// Congestion experienced: set by a switch.
+    /// Congestion Experienced (CE codepoint, RFC 3168), set by a switch.
     pub const CE: u8 = 2;
-    /// The last payload bytes of the flow.
+    /// On data: the frame contains the last payload bytes of the flow.
     pub const LAST: u8 = 4;
     /// On data: the last payload bytes of a message of a connection, if it is not the last message. It is
     /// acknowledged at once.
     pub const PUSH: u8 = 128;
-    /// On an acknowledgement: the receiver saw CE (ECN-Echo, RFC 3168; per packet for DCTCP).
+    /// On an acknowledgement: the receiver has received CE (ECN-Echo, RFC 3168; per packet for DCTCP).
     pub const ECE: u8 = 8;
     /// On data: the payload bytes have been sent before.
     pub const RETRANSMISSION: u8 = 16;
@@ -80,7 +80,7 @@ pub mod flags {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[repr(C, align(64))]
 pub struct Frame {
-    /// Arrival time of the last bit at the current node.
+    /// Arrival time of the frame's last bit at the current node.
     pub at: Time,
     /// Data and probes: creation time on the sender's clock. Acknowledgement: `stamp` of the acknowledged frame.
     pub stamp: Time,
@@ -99,11 +99,11 @@ pub struct Frame {
     pub entropy: u32,
     /// Length from the destination address to the FCS.
     pub size_bytes: u16,
-    /// Payload of the transport.
+    /// Payload bytes of the transport.
     pub payload_bytes: u16,
     /// Input port at the current node.
     pub in_port: u16,
-    /// The type of the frame.
+    /// Type of the frame.
     pub kind: Kind,
     /// Traffic class in the frame's tag, 0 to 7: on arrival the received tag, after the switch's tag rules the new
     /// tag.
@@ -120,7 +120,7 @@ pub struct Frame {
     pub bounces: u8,
     /// Distance of the frame in hops from the furthest switch that it reached (PABO's bouncedDistance).
     pub distance: u8,
-    /// The largest `distance` so far (PABO's maxBouncedDistance).
+    /// Maximum of `distance` so far (PABO's maxBouncedDistance).
     pub max_distance: u8,
     /// Index of the scenario's traffic entry that created the frame, for statistics per entry.
     pub traffic: u8,

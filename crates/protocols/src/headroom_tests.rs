@@ -16,7 +16,7 @@ fn standard(gbps: u64, metres: u64, mtu_bytes: u64) -> Headroom {
 // [PFC10]
 #[test]
 fn headroom_is_what_a_hand_computes() {
-    // Gbps, metres, MTU, bytes on the cable, bytes of reaction, headroom.
+    // Columns: Gbps, metres, MTU, bytes on the cable, bytes of the reaction time, headroom in bytes.
     let cases = [
         (10, 5, 1500, 63, 4288, 8877),
         (10, 5, 9100, 63, 4288, 31726),
@@ -110,7 +110,7 @@ fn the_terms_make_up_the_sum() {
 /// (9216 bytes) and 9120 bytes of wire time: 72677.05 bytes of buffer; plus two such frames.
 #[test]
 fn whole_cells_cost_what_the_worst_frames_waste() {
-    // Gbps, metres, MTU, cell, percent of small frames, headroom.
+    // Columns: Gbps, metres, MTU, bytes per cell, percentage of the most wasteful frames, headroom in bytes.
     let cases = [
         (100, 300, 9100, 144, 0, 91110),
         (100, 300, 9100, 144, 100, 143966),

@@ -18,9 +18,9 @@ pub enum Threshold {
 /// A limit or watermark of a queue length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueLimit {
-    /// Bytes of frames.
+    /// Total bytes of the frames in a queue.
     Bytes(u64),
-    /// Number of frames.
+    /// Number of frames in a queue.
     Packets(u32),
 }
 

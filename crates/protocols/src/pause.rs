@@ -118,7 +118,7 @@ impl IngressAccount {
     }
 }
 
-/// A received pause or resume that has not taken effect yet.
+/// A received PAUSE, PFC or resume that has not taken effect yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct PendingPause {
     effect: Time,
@@ -150,7 +150,7 @@ struct ClassPauses {
     until: [Time; 8],
     /// Start of the last uninterrupted pause period: one pause, or several pauses without a gap.
     stopped_from: [Time; 8],
-    /// End of the last completed pause.
+    /// End of the last completed pause of each class.
     ended_at: [Time; 8],
     /// End of the pause before `stopped_from`: the class was not paused from this time to `stopped_from`.
     free_from: [Time; 8],
@@ -164,7 +164,7 @@ struct ClassPauses {
     longest: Time,
     begun: u64,
     resumed: u64,
-    /// Pauses that expired.
+    /// Number of pauses that expired.
     expiries: u64,
 }
 

@@ -99,7 +99,7 @@ pub struct PortSpec {
 
 /// State of a port that its mechanisms can read in a hook.
 pub trait PortView {
-    /// Current time.
+    /// Current time of the simulation.
     fn now(&self) -> Time;
     /// Local time of the node's clock at `at`.
     fn local(&self, at: Time) -> Time;

@@ -19,7 +19,7 @@ use units::{Rate, Time};
 /// Scenarios select the mechanisms under `marking` by `switch.marking`, those under `tables` by separate tables.
 macro_rules! port_mechanisms {
     (marking { $($(#[$doc:meta])* $name:ident($state:ty)),+ $(,)? } tables { $($table:ident($other:ty)),+ $(,)? }) => {
-        /// Marking of frames at the ports of a switch.
+        /// Marking mechanism at the ports of a switch, with its parameters.
         #[derive(Clone, Copy, Debug, PartialEq)]
         pub enum Marking {
             /// No marking.

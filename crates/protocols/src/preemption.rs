@@ -21,7 +21,7 @@ const CHECK_BYTES: u64 = 4;
 /// Positions at which a frame may be interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fragments {
-    /// Fragment lengths of IEEE 802.3br.
+    /// Only between fragments of the lengths that IEEE 802.3br permits.
     Standard,
     /// A frame may be interrupted after any byte, without overhead.
     Ideal,

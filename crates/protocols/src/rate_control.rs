@@ -58,7 +58,7 @@ pub trait ControlSettings: OwnParameters {
 /// Switch feature that a rate control needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SwitchSupport {
-    /// None.
+    /// No switch feature.
     Nothing,
     /// ECN marking; data frames are ECN-capable.
     Marks,
@@ -73,7 +73,7 @@ pub struct FlowLimits {
     pub most: Rate,
     /// Rate of the sender's port.
     pub line: Rate,
-    /// Start time.
+    /// Start time of the flow.
     pub start: Time,
     /// Payload of a full packet in bytes.
     pub payload_bytes: u16,

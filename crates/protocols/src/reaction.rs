@@ -24,7 +24,7 @@ pub const STANDARD_QUANTA: [(u64, u64); 10] = [
     (800_000, 905),
 ];
 
-/// Time from the last bit of a PAUSE or PFC frame to the last start of a paused frame.
+/// Time from the last bit of a received PAUSE or PFC frame to the latest start of a frame that it pauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reaction {
     /// Maximum time that the standard permits.

@@ -3,7 +3,7 @@
 use crate::describe::Default::Required;
 use crate::describe::{Family, Mechanism, Parameter, Syntax};
 
-/// Description of strict priority.
+/// Description of strict priority scheduling.
 pub const STRICT: Mechanism = Mechanism {
     kind: "strict",
     family: Family::Scheduler,
@@ -12,7 +12,7 @@ pub const STRICT: Mechanism = Mechanism {
     parameters: &[],
 };
 
-/// Description of weighted round robin.
+/// Description of weighted round robin and its parameters.
 pub const WRR: Mechanism = Mechanism {
     kind: "wrr",
     family: Family::Scheduler,
@@ -28,7 +28,7 @@ pub const WRR: Mechanism = Mechanism {
     }],
 };
 
-/// Description of deficit round robin.
+/// Description of deficit round robin and its parameters.
 pub const DRR: Mechanism = Mechanism {
     kind: "drr",
     family: Family::Scheduler,

@@ -14,7 +14,7 @@ pub enum ParameterError {
         kind: &'static str,
         /// Unknown key in the scenario.
         key: String,
-        /// Valid keys.
+        /// List of valid keys.
         known: String,
     },
     /// The text is not a valid value of this parameter.
@@ -24,7 +24,7 @@ pub enum ParameterError {
         key: String,
         /// Text in the scenario.
         value: String,
-        /// Valid values.
+        /// Description of valid values.
         wanted: String,
     },
     /// A value is out of range, or is inconsistent with another value.
@@ -32,7 +32,7 @@ pub enum ParameterError {
     Range {
         /// Key of the parameter.
         key: &'static str,
-        /// Valid values.
+        /// Description of valid values.
         wanted: String,
     },
     /// A required parameter is not set.
@@ -48,7 +48,7 @@ pub enum ParameterError {
     Transport {
         /// Name in the scenario.
         kind: String,
-        /// Valid names.
+        /// List of valid names.
         known: String,
     },
 }

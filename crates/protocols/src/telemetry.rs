@@ -12,7 +12,7 @@ use units::{Rate, Time};
 pub struct Hop {
     /// Departure of the first bit, on a clock of the switch without error.
     pub at: Time,
-    /// Rate of the link.
+    /// Rate of the link at the egress port.
     pub rate: Rate,
     /// Bytes in all queues of the port, without the departing frame.
     pub queue_bytes: u64,

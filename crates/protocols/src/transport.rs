@@ -393,7 +393,7 @@ fn roce_receiver(parameters: &Arc<RoceParameters>, receiver: RoceReceiver) -> Re
     }
 }
 
-/// Like [`roce_receiver`], for selective repeat.
+/// Like [`roce_receiver`], for a receiver with selective repeat.
 fn selective_receiver(parameters: &Arc<RoceParameters>, receiver: SelectiveReceiver) -> ReceiverState {
     match MeasuringReceiver::new(parameters, receiver.clone()) {
         Some(measuring) => ReceiverState::Custom(Box::new(measuring)),

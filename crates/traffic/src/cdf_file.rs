@@ -52,7 +52,7 @@ fn parse_point(columns: &[&str]) -> Result<CdfPoint, Problem> {
 /// A built-in size distribution.
 #[derive(Clone, Copy, Debug)]
 pub struct BuiltIn {
-    /// Name in a scenario.
+    /// Name of the distribution in scenarios.
     pub name: &'static str,
     /// Origin of the measurement, and source of the points.
     pub source: &'static str,

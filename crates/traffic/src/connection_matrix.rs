@@ -132,7 +132,7 @@ struct TriggerReferences {
     delivered: Option<u64>,
 }
 
-/// A trigger with its sources and targets.
+/// A trigger, with the flows that activate it (sources) and the flows that it starts (targets).
 #[derive(Clone, Debug, Default)]
 struct Trigger {
     /// Line and kind of the trigger's definition; `None` if only references have been read.

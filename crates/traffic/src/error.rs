@@ -8,7 +8,7 @@ pub enum PlanError {
     /// A flow has a host index that the fabric does not have.
     #[error("flow {flow} names host {host}, but there are {hosts} hosts: use 0 to {}", hosts.saturating_sub(1))]
     HostOutOfRange {
-        /// The flow.
+        /// Index of the flow.
         flow: u32,
         /// The invalid host index.
         host: u32,
@@ -18,7 +18,7 @@ pub enum PlanError {
     /// A flow has the same source and destination.
     #[error("flow {flow} goes from host {host} to itself: source and destination must differ")]
     ToItself {
-        /// The flow.
+        /// Index of the flow.
         flow: u32,
         /// The host that is both source and destination.
         host: u32,
@@ -26,13 +26,13 @@ pub enum PlanError {
     /// A flow has no bytes, so that it would never complete.
     #[error("flow {flow} has no bytes: a size is at least 1")]
     ZeroSize {
-        /// The flow.
+        /// Index of the flow.
         flow: u32,
     },
     /// A datagram source has invalid parameters, such as a frame length of zero.
     #[error("flow {flow}: {why}")]
     BadSource {
-        /// The flow.
+        /// Index of the flow.
         flow: u32,
         /// Description of the error, and a valid value.
         why: &'static str,
@@ -40,7 +40,7 @@ pub enum PlanError {
     /// A notification targets a flow that is not in the plan.
     #[error("flow {flow} notifies flow {target}, but there are {flows} flows")]
     UnknownTarget {
-        /// The notifying flow.
+        /// Index of the notifying flow.
         flow: u32,
         /// The target, which does not exist.
         target: u32,
@@ -50,7 +50,7 @@ pub enum PlanError {
     /// A notification targets a flow that starts at a fixed time.
     #[error("flow {flow} notifies flow {target}, which starts at a fixed time without a notification")]
     NotWaiting {
-        /// The notifying flow.
+        /// Index of the notifying flow.
         flow: u32,
         /// The target, which has a fixed start time.
         target: u32,
@@ -66,7 +66,7 @@ pub enum PlanError {
     /// A flow waits for no notification, or for more notifications than it gets.
     #[error("flow {flow} waits for {waits_for} notifications, but {sent} flows notify it")]
     WrongCount {
-        /// The flow.
+        /// Index of the flow.
         flow: u32,
         /// Number of notifications that the flow waits for.
         waits_for: u32,
@@ -76,7 +76,7 @@ pub enum PlanError {
     /// A flow waits for the completion of a flow that has no end.
     #[error("flow {flow} waits for flow {endless}, which never ends")]
     WaitsForEndless {
-        /// The waiting flow.
+        /// Index of the waiting flow.
         flow: u32,
         /// The flow that has no end.
         endless: u32,
@@ -121,7 +121,7 @@ pub enum TrafficError {
     #[error("{what} needs at least {needed} host{}, but there {} \
         {hosts}", if *.needed == 1 { "" } else { "s" }, if *.hosts == 1 { "is" } else { "are" })]
     TooFewHosts {
-        /// The pattern.
+        /// Name of the pattern.
         what: &'static str,
         /// Number of hosts that the pattern needs.
         needed: u64,
@@ -131,9 +131,9 @@ pub enum TrafficError {
     /// A host occurs twice in a list.
     #[error("{what}: host {host} appears twice")]
     HostTwice {
-        /// The pattern.
+        /// Name of the pattern.
         what: &'static str,
-        /// The host.
+        /// Index of the host that occurs twice.
         host: u32,
     },
     /// A parameter is out of range.
@@ -147,13 +147,13 @@ pub enum TrafficError {
     /// The plan would have more flows or notifications than its limit.
     #[error("{what} makes {count} {kind}, more than the {limit} a plan holds: use arrivals, or fewer hosts")]
     TooMany {
-        /// The pattern.
+        /// Name of the pattern.
         what: &'static str,
         /// Number of flows or notifications that the plan would have.
         count: u128,
         /// "flows" or "notifications".
         kind: &'static str,
-        /// The limit.
+        /// Maximum number of flows or notifications.
         limit: u64,
     },
 }

@@ -45,7 +45,7 @@ pub enum Problem {
     Columns {
         /// Number of columns in the line.
         found: usize,
-        /// Columns of the format.
+        /// Description of the expected columns.
         expected: &'static str,
     },
     /// A column is not a number, or the number is out of range.

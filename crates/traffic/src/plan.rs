@@ -40,7 +40,7 @@ impl Plan {
 pub struct Join {
     /// Host of the join.
     pub host: u32,
-    /// Number of notifications that the join waits for, at least 1.
+    /// Number of notifications for which the join waits, at least 1.
     pub waits_for: u32,
     /// Compute time of the host: from the last notification until the join notifies its flows.
     pub delay: Time,
@@ -53,15 +53,15 @@ pub struct Join {
 pub struct Collection {
     /// Index of the traffic entry.
     pub traffic: u8,
-    /// The operation.
+    /// Collective operation.
     pub operation: Operation,
-    /// The algorithm.
+    /// Algorithm of the operation.
     pub algorithm: Algorithm,
     /// Number of hosts in the operation.
     pub ranks: u32,
     /// Data size in bytes, as in [`Collective::total_bytes`](crate::Collective).
     pub total_bytes: u64,
-    /// First flow of the first iteration.
+    /// Index of the first flow of the first iteration.
     pub first_flow: u32,
     /// Number of flows per iteration, at least 1.
     pub flows: u32,
@@ -108,7 +108,7 @@ pub struct Flow {
     /// Bytes that the transport delivers, or total frame length of a datagram source (rounded up to whole frames); at
     /// least 1. [`ENDLESS`](crate::ENDLESS) for a flow without end.
     pub size_bytes: u64,
-    /// Start of the flow.
+    /// Start condition of the flow.
     pub start: Start,
     /// Priority class (PFC priority, priority group), 0 to 7.
     pub class: u8,
@@ -118,7 +118,7 @@ pub struct Flow {
     pub dst_port: u16,
     /// Index of an explicit path of the fabric; `None` for the path chosen by routing.
     pub path: Option<u32>,
-    /// Source of the frames.
+    /// Source of the flow's frames.
     pub load: Load,
 }
 

@@ -21,7 +21,7 @@ pub struct DatagramSource {
 /// Distribution of the frame lengths of a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LengthDistribution {
-    /// Constant.
+    /// Constant length: every frame has `frame_bytes`.
     #[default]
     Equal,
     /// Normal distribution; draws below 64 bytes or above the maximum are clamped. The mean after clamping is
@@ -41,7 +41,7 @@ pub enum LengthDistribution {
 pub enum Process {
     /// Equal gaps; the first frame departs at the start of the flow.
     Constant {
-        /// Wire rate.
+        /// Constant wire rate.
         rate: Rate,
     },
     /// One frame per period on the clock of the sending host, such as CPRI with time-based encapsulation (IEEE

@@ -32,7 +32,7 @@ pub struct Cdf {
 /// A point of a CDF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CdfPoint {
-    /// Size in bytes.
+    /// Flow size in bytes.
     pub bytes: u64,
     /// Cumulative probability: share of flows of at most this size, in units of 1 / [`Cdf::WHOLE`].
     pub share: u64,

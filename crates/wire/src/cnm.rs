@@ -88,7 +88,7 @@ impl Cnm {
     }
 }
 
-/// `CNM feedback 12, queue 640 B above its set point, 128 B more than before`
+/// Formats as `CNM feedback 12, queue 640 B above its set point, 128 B more than before`.
 impl fmt::Display for Cnm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words = |units: i16, more: &'static str, less: &'static str| {

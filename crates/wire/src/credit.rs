@@ -58,7 +58,7 @@ impl Credit {
     }
 }
 
-/// `credit 3: sent 1518, limit 20000`
+/// Formats as `credit 3: sent 1518, limit 20000`.
 impl fmt::Display for Credit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "credit {}: sent {}, limit {}", self.class.get(), self.sent_bytes, self.limit_bytes)

@@ -34,7 +34,7 @@ impl MacAddress {
     }
 }
 
-/// `02:00:00:00:00:01`
+/// Formats as `02:00:00:00:00:01`.
 impl fmt::Display for MacAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [a, b, c, d, e, g] = self.0;
@@ -73,7 +73,7 @@ impl EtherType {
     }
 }
 
-/// `0x0800`
+/// Formats as `0x0800`.
 impl fmt::Display for EtherType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:#06x}", self.0)

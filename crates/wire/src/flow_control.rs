@@ -17,7 +17,7 @@ use crate::opcode::read_opcode;
 use crate::reader::Reader;
 use std::fmt;
 
-/// The requested action.
+/// Action that is requested from the neighbour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowControlAction {
     /// Limit the rate of the flow.
@@ -35,7 +35,7 @@ pub enum FlowControlAction {
 /// XOFF or XON for one flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowControl {
-    /// The requested action.
+    /// Action that is requested from the neighbour.
     pub call: FlowControlAction,
     /// Source address of the flow; `None`: any source.
     pub source: Option<MacAddress>,
@@ -94,7 +94,7 @@ impl FlowControl {
     }
 }
 
-/// `XOFF 02:00:00:00:00:01 -> 02:00:00:00:00:02 at 55000000 bps for 5000000 ns`
+/// Formats as `XOFF 02:00:00:00:00:01 -> 02:00:00:00:00:02 at 55000000 bps for 5000000 ns`.
 impl fmt::Display for FlowControl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.call == FlowControlAction::Xon { "XON " } else { "XOFF " })?;

@@ -41,7 +41,7 @@ impl Ecn {
     }
 }
 
-/// `not-ECT`, `ECT(1)`, `ECT(0)` or `CE`
+/// Formats as `not-ECT`, `ECT(1)`, `ECT(0)` or `CE`.
 impl fmt::Display for Ecn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -58,9 +58,9 @@ impl fmt::Display for Ecn {
 pub struct Protocol(pub u8);
 
 impl Protocol {
-    /// TCP.
+    /// Protocol number of TCP.
     pub const TCP: Protocol = Protocol(6);
-    /// UDP.
+    /// Protocol number of UDP.
     pub const UDP: Protocol = Protocol(17);
 }
 
@@ -215,7 +215,7 @@ impl Ipv4 {
     }
 }
 
-/// `10.0.0.1 > 10.0.0.2 dscp 26 CE`; DSCP and ECN only if they are not 0.
+/// Formats as `10.0.0.1 > 10.0.0.2 dscp 26 CE`; DSCP and ECN only if they are not 0.
 impl fmt::Display for Ipv4 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} > {}", self.source, self.destination)?;

@@ -280,7 +280,7 @@ fn check_icrc<'a>(ipv4_header: &[u8], udp_header: [u8; 8], datagram: &'a [u8]) -
     }
 }
 
-/// One line: `02:00:00:00:00:01 > 02:00:00:00:00:02 vlan 5 pcp 3 10.0.0.1 > 10.0.0.2 CE RoCEv2 CNP qp 7`
+/// Formats in one line: `02:00:00:00:00:01 > 02:00:00:00:00:02 vlan 5 pcp 3 10.0.0.1 > 10.0.0.2 CE RoCEv2 CNP qp 7`
 impl fmt::Display for Packet<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} > {} ", self.source, self.destination)?;

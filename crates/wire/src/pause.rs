@@ -34,7 +34,7 @@ impl Pause {
     }
 }
 
-/// `PAUSE 65535 quanta`
+/// Formats as `PAUSE 65535 quanta`.
 impl fmt::Display for Pause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "PAUSE {} quanta", self.quanta)

@@ -53,7 +53,7 @@ impl Pfc {
     }
 }
 
-/// `PFC 3:65535 4:0`
+/// Formats as `PFC 3:65535 4:0`: quanta by priority.
 impl fmt::Display for Pfc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("PFC")?;

@@ -131,7 +131,7 @@ fn unpad(bytes: &[u8], padding: PadCount, offset_bytes: usize) -> Result<&[u8], 
     })
 }
 
-/// `RoCEv2 RC WRITE only qp 210 psn 7, 1024 B`
+/// Formats as `RoCEv2 RC WRITE only qp 210 psn 7, 1024 B`.
 impl fmt::Display for Roce<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

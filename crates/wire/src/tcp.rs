@@ -65,7 +65,7 @@ impl BitOr for TcpFlags {
     }
 }
 
-/// `SYN,ACK`; `none` if no flag is set.
+/// Formats as `SYN,ACK`; `none` if no flag is set.
 impl fmt::Display for TcpFlags {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0 == 0 {
@@ -278,7 +278,7 @@ fn parse_options(options: &[u8]) -> Result<(Option<u16>, Sack), Error> {
     Ok((max_segment_bytes, sack))
 }
 
-/// `TCP 1024 > 80 ACK seq 1 ack 1001 win 65535 sack 2001-3001`
+/// Formats as `TCP 1024 > 80 ACK seq 1 ack 1001 win 65535 sack 2001-3001`.
 impl fmt::Display for Tcp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "TCP {} > {} {} seq {}", self.source_port, self.destination_port, self.flags, self.sequence)?;

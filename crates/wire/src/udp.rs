@@ -100,7 +100,7 @@ fn never_zero(sum: u16) -> u16 {
     if sum == 0 { 0xFFFF } else { sum }
 }
 
-/// `UDP 1024 > 53`
+/// Formats as `UDP 1024 > 53`.
 impl fmt::Display for Udp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "UDP {} > {}", self.source_port, self.destination_port)

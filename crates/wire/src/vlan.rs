@@ -76,7 +76,7 @@ impl VlanTag {
     }
 }
 
-/// `vlan 5 pcp 3`, followed by `dei` if the drop eligible indicator is set.
+/// Formats as `vlan 5 pcp 3`, followed by `dei` if the drop eligible indicator is set.
 impl fmt::Display for VlanTag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "vlan {} pcp {}{}", self.vid, self.priority, if self.drop_eligible { " dei" } else { "" })

@@ -20,13 +20,13 @@ pub use timely::Timely;
 /// Congestion control algorithm with its parameters, independent of the flows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Control {
-    /// ECCP.
+    /// ECCP with its parameters.
     Eccp(eccp::Parameters),
-    /// HetFlow.
+    /// HetFlow with its parameters.
     HetFlow(hetflow::Parameters),
-    /// DCQCN.
+    /// DCQCN with its parameters.
     Dcqcn(dcqcn::Parameters),
-    /// TIMELY, or patched TIMELY.
+    /// TIMELY or patched TIMELY, with its parameters.
     Timely(timely::Parameters),
 }
 

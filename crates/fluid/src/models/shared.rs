@@ -33,7 +33,7 @@ pub struct Flows {
 pub(super) struct Kind<const EACH: usize> {
     /// Variables, the rate first, with initial values.
     pub variables: [(Variable, f64); EACH],
-    /// Delays.
+    /// Delays of the control loop of the group.
     pub delays: Vec<Delay>,
 }
 
@@ -53,8 +53,8 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Creates flows over a link, none of which has started, and an empty queue with the typical size `queue_bits`.
-    /// `kind` returns the variables and delays of flows by index.
+    /// Creates the common state of a model: flows over a link, none of which has started, and an empty queue whose
+    /// scale (typical length) is `queue_bits`. `kind` returns the variables and delays of a group of flows.
     pub(super) fn new<const EACH: usize>(
         bottleneck: Bottleneck,
         flows: Vec<Flows>,
@@ -82,27 +82,28 @@ impl Shared {
         self.flows.iter().map(|flows| f64::from(flows.count)).sum()
     }
 
-    /// Returns the fair share of the link per flow, in bit/s.
+    /// Returns the fair share of the link rate per flow, in bit/s.
     pub fn fair_share(&self) -> f64 {
         self.bottleneck.rate / self.count()
     }
 
-    /// Returns the state index of the rate of this group of flows; the other variables of the control follow.
+    /// Returns the state index of the rate of this group of flows; the other variables of its control have the next
+    /// indices.
     pub fn rate(&self, flows: usize) -> usize {
         self.each * flows
     }
 
-    /// Returns the state index of the queue.
+    /// Returns the state index of the queue length.
     pub fn queue(&self) -> usize {
         self.each * self.flows.len()
     }
 
-    /// Returns the variables, the queue last.
+    /// Returns the state variables; the queue length is the last one.
     pub(super) fn variables(&self) -> &[Variable] {
         &self.variables
     }
 
-    /// Returns the delays.
+    /// Returns the delays of all groups of flows.
     pub(super) fn delays(&self) -> &[Delay] {
         &self.delays
     }
@@ -112,7 +113,7 @@ impl Shared {
         &self.first
     }
 
-    /// Returns the start times of flows, in s.
+    /// Returns the start time of each group of flows, in s.
     pub(super) fn starts(&self) -> Vec<f64> {
         self.flows.iter().map(|flows| flows.start).collect()
     }
@@ -135,7 +136,7 @@ impl Shared {
         Variable::new(name, line / self.count()).within(least, line)
     }
 
-    /// Returns the sum of the rates of started flows; `rate` returns the rate of one flow of each group.
+    /// Returns the sum of the rates of all started flows; `rate` returns the rate of one flow of a group.
     pub(super) fn total(&self, rate: impl Fn(usize) -> f64) -> f64 {
         let begun = (0..self.flows.len()).filter(|&at| self.started[at]);
         begun.map(|at| f64::from(self.flows[at].count) * rate(at)).sum()
@@ -185,7 +186,7 @@ pub trait Model: System {
         self.shared().rate(flows)
     }
 
-    /// Returns the state index of the queue.
+    /// Returns the state index of the queue length.
     fn queue(&self) -> usize {
         self.shared().queue()
     }
@@ -200,7 +201,7 @@ pub trait Model: System {
     fn with_flows(&self, flows: Vec<Flows>) -> Box<dyn Model>;
 }
 
-/// Parts of [`System`] common to all models.
+/// Methods of [`System`] that are equal for all models.
 macro_rules! system {
     () => {
         fn variables(&self) -> &[Variable] {
@@ -222,7 +223,7 @@ macro_rules! system {
 }
 pub(super) use system;
 
-/// Parts of [`Model`] common to all models.
+/// Methods of [`Model`] that are equal for all models.
 macro_rules! model {
     () => {
         fn shared(&self) -> &Shared {

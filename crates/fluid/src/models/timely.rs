@@ -47,7 +47,8 @@ pub struct Parameters {
 
 /// Number of delays of a group of flows. The delays are tau' and tau' + tau*.
 const DELAYS: usize = 2;
-/// Number of switches of a group of flows.
+/// Number of switches of a group of flows: queueing delay above T_low and above T_high, gradient above 0, above 1/4 and
+/// below -1/4.
 const SWITCHES: usize = 5;
 
 /// TIMELY flows over one queue.

@@ -16,7 +16,7 @@ const MANY: usize = 4096;
 /// Breaking point: its time, and the lowest order of a discontinuous derivative (0 for the state itself).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Break {
-    /// Time, in s.
+    /// Time of the breaking point, in s.
     pub time: f64,
     /// Lowest order of a discontinuous derivative.
     pub derivative: u8,
@@ -25,7 +25,7 @@ pub struct Break {
 /// Pending breaking points, and past ones that delayed times of state-dependent delays may still cross.
 #[derive(Clone, Debug, Default)]
 pub struct Breaks {
-    /// Future breaking points, by descending time.
+    /// Pending breaking points, by descending time.
     pending: Vec<Break>,
     /// Past breaking points, by ascending time.
     recent: VecDeque<Break>,

@@ -43,10 +43,10 @@ pub(super) enum What {
     Reached { variable: usize, limit: f64 },
     /// A clamped variable leaves its limit.
     Left { variable: usize },
-    /// A switch changes.
+    /// A switch is turned on or off.
     Switch { index: usize, on: bool },
-    /// A varying delay reaches a discontinuity, so that this derivative of the solution is discontinuous at the
-    /// event.
+    /// The delayed time of a state-dependent delay reaches a discontinuity of the past, so that this derivative of
+    /// the solution is discontinuous at the event.
     Break { derivative: u8 },
 }
 
@@ -94,7 +94,7 @@ impl<S: System + ?Sized> Stepper<'_, S> {
         Ok([first, self.first_break(piece)].into_iter().flatten().min_by(|a, b| a.time.total_cmp(&b.time)))
     }
 
-    /// Returns the first time in a step at which a varying delay reaches a discontinuity.
+    /// Returns the first time in a step at which the delayed time of a state-dependent delay reaches a discontinuity.
     pub(super) fn first_break(&self, piece: &Piece) -> Option<Event> {
         // A delayed time that crosses a discontinuity within the shortest step counts as having crossed it at the
         // start, because no step can end so early. Hence delayed times are compared with the offset `near`.
@@ -140,8 +140,7 @@ impl<S: System + ?Sized> Stepper<'_, S> {
         None
     }
 
-    /// Returns the time at which the derivative of a clamped variable, times `sign`, becomes positive, so that the
-    /// variable leaves its limit.
+    /// Returns the time at which a clamped variable leaves its limit: its derivative, times `sign`, becomes positive.
     fn leaves(&self, piece: &Piece, at: usize, sign: f64) -> Result<Option<(f64, What)>, SolveError> {
         let slope = |share: f64| {
             let mut slopes = vec![0.0; self.state.len()];

@@ -11,9 +11,9 @@ const COEFFICIENTS: usize = 5;
 /// One step of the solution, as a polynomial (continuous extension).
 #[derive(Clone, Debug, Default)]
 pub struct Piece {
-    /// Start, in s.
+    /// Start time of the step, in s.
     pub start: f64,
-    /// Length, in s.
+    /// Length of the step, in s.
     pub length: f64,
     coefficients: Vec<f64>,
 }
@@ -93,7 +93,7 @@ impl Piece {
 /// Steps of the solution that delayed times can still reach.
 #[derive(Clone, Debug, Default)]
 pub struct History {
-    /// Start of the solution, in s.
+    /// Start time of the solution, in s.
     pub start: f64,
     pieces: VecDeque<Piece>,
 }
@@ -119,7 +119,7 @@ impl History {
 pub struct Seen<'a, S: ?Sized> {
     pub system: &'a S,
     pub history: &'a History,
-    /// Current step.
+    /// The step that is being computed.
     pub current: &'a Piece,
     pub time: f64,
     pub lags: &'a [f64],

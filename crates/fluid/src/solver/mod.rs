@@ -48,7 +48,7 @@ pub enum SolveError {
     /// The magnitude of a variable exceeds 1e12 times its scale, or is not a number.
     #[error("`{variable}` diverges at {time} s: it is {value:e}")]
     Diverged {
-        /// Time, in s.
+        /// Time of the error, in s.
         time: f64,
         /// Name of the variable.
         variable: String,
@@ -66,7 +66,7 @@ pub enum SolveError {
     /// Too many switch changes or limit events without progress in time.
     #[error("at {time} s {what} switches on and off without end")]
     Chatter {
-        /// Time, in s.
+        /// Time of the error, in s.
         time: f64,
         /// Name of the variable or switch.
         what: String,
@@ -74,19 +74,19 @@ pub enum SolveError {
     /// A delay is negative.
     #[error("at {time} s delay {delay} is {value} s; it must be 0 or more")]
     Delay {
-        /// Time, in s.
+        /// Time of the error, in s.
         time: f64,
         /// Index of the delay.
         delay: usize,
         /// Value of the delay, in s.
         value: f64,
     },
-    /// Step limit exceeded.
+    /// The solution needs more than the maximum number of steps.
     #[error("more than {most} steps, at {time} s")]
     Steps {
-        /// Time, in s.
+        /// Time of the error, in s.
         time: f64,
-        /// Limit.
+        /// Maximum number of steps.
         most: u64,
     },
 }
@@ -107,11 +107,11 @@ impl SolveError {
 /// Operation counts of the solver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// Accepted steps.
+    /// Number of accepted steps.
     pub steps: u64,
-    /// Rejected steps.
+    /// Number of rejected steps.
     pub rejected: u64,
-    /// Evaluations of the right-hand side.
+    /// Number of evaluations of the right-hand side.
     pub evaluations: u64,
     /// Events: limits reached or left, and switch changes.
     pub events: u64,

@@ -7,7 +7,7 @@ use nalgebra::{Complex, DMatrix};
 /// x'(t) = A x(t) + sum of A_j x(t - d_j) + sum of N_j x'(t - d_j).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Linear {
-    /// A.
+    /// Matrix A, which multiplies the undelayed state x(t).
     pub now: DMatrix<f64>,
     /// Terms of the delays; the delays are distinct and above 0.
     pub delay_terms: Vec<DelayTerm>,
@@ -116,7 +116,7 @@ impl Linear {
         linear
     }
 
-    /// Returns the number of variables.
+    /// Returns the number of variables of the equation.
     pub fn size(&self) -> usize {
         self.now.nrows()
     }

@@ -80,7 +80,7 @@ pub fn report(model: &dyn Model) -> Result<Report, String> {
     Ok(Report { rates, queue: point.state[model.queue()], roots, neutral_radius, verdict, rtt_factor })
 }
 
-/// Rightmost roots, neutral radius, verdict.
+/// Result for one RTT factor: rightmost roots, neutral radius, verdict.
 type Judged = (Vec<Complex<f64>>, Option<f64>, Verdict);
 
 /// Returns roots, neutral radius and verdict with all RTTs multiplied by `factor`. If `thorough` is not set, the

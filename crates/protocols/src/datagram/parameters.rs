@@ -12,7 +12,7 @@ pub const HEADER_BYTES: u16 = 46;
 /// The arrival process of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArrivalProcess {
-    /// Equal gaps.
+    /// Equal gaps between frames.
     Constant,
     /// Exponentially distributed gaps (Poisson process), with the mean of `gap` or `rate`.
     Poisson,

@@ -17,11 +17,11 @@ const MAX_EXAMINED: usize = 8;
 /// any number of flows.
 const LOOKS_PER_FRAME: usize = 16;
 
-/// Backpressure of one output port.
+/// Backpressure state of one output port.
 #[derive(Clone, Debug)]
 pub struct OutputBackpressure {
     pub(super) flows: BTreeMap<HostPair, Flow>,
-    /// Flows of `flows` with an entry in the XOFF table.
+    /// Keys of `flows` with an entry in the XOFF table.
     pub(super) stopped: BTreeSet<HostPair>,
     /// Current upper threshold.
     upper: u64,
@@ -362,7 +362,8 @@ impl OutputBackpressure {
         flows.filter(|flow| flow.stop.is_some_and(|stop| stop.is_live(now))).any(|flow| flow.ports.contains(&port))
     }
 
-    /// Returns the counters, and the number of flows whose XOFF is in force at `now`.
+    /// Returns the counters, with the XOFFs that have expired by `now`, and the number of flows whose XOFF is in
+    /// force.
     pub fn statistics(&self, now: Time) -> (BackpressureStatistics, u64) {
         let over = |pair: &&HostPair| {
             let stop = self.flows.get(pair).and_then(|flow| flow.stop);
@@ -378,7 +379,7 @@ impl OutputBackpressure {
         self.upper
     }
 
-    /// Returns the number of table entries.
+    /// Returns the number of entries in the flow table.
     pub fn flows(&self) -> usize {
         self.flows.len()
     }

@@ -5,7 +5,7 @@ use super::table::HostPair;
 /// The demand of one flow on the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Demand {
-    /// The flow.
+    /// Source and destination of the flow.
     pub pair: HostPair,
     /// Current rate of the flow, in bits per second.
     pub rate_bps: u64,

@@ -19,15 +19,15 @@ parameters! {
     pub struct FloraxParameters: FlowControl "florax" {
         title: "backpressure per flow: flows above their fair share are slowed down, hop by hop";
         source: "Lee, Coleri, Dong, Ergen: FLORAX, Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x";
-        /// Share of a port's buffer above which senders are stopped, above `lower`.
+        /// Upper threshold as a share of a port's buffer, above which senders are paused; above `lower`.
         upper: f64 = "upper" share, default "0.5",
             UPPER,
             NO_NUMBER;
-        /// Share of a port's buffer below which all stopped traffic resumes.
+        /// Lower threshold as a share of a port's buffer, below which all paused traffic resumes.
         lower: f64 = "lower" share, default "0.25",
             LOWER,
             NO_NUMBER;
-        /// Share of a port's buffer above which every flow is blocked, at least `upper`.
+        /// Share of a port's buffer above which every flow is paused, at least `upper`.
         max_upper: f64 = "max_upper" share, default "0.8",
             "share of a port's buffer above which every flow is blocked, from `upper` to 1",
             "FLORAX, section 4.2.2: against overflow, so frames in flight must fit above it; the value is a choice of \
@@ -41,7 +41,7 @@ parameters! {
         burst_gap: Time = "burst_gap" time, default "10ms",
             BURST_GAP,
             NO_NUMBER;
-        /// Duration of an XOFF without an XON, above zero.
+        /// Duration of an XOFF that is not ended by an XON, above zero.
         expiry: Time = "expiry" time, default "20ms",
             "duration of an XOFF without an XON, above 0; longer than the time to drain a full buffer",
             "FLORAX, section 4.2.2: a protection against lost XONs, so normally the XON is first; the value is a \
@@ -51,7 +51,7 @@ parameters! {
         grace: Option<Time> = "grace" time_or["auto"], default "auto",
             "time after an XOFF in which a flow's excess still passes; auto is the link's round trip and three frames",
             "choice of this project: the paper drops frames received despite an XOFF, without a start time";
-        /// Entries of a port's flow table, at least 1.
+        /// Maximum number of entries in a port's flow table, at least 1.
         flows: u32 = "flows" count[1, 4_294_967_295], default "4096",
             "entries of a port's flow table, at least 1; further flows are stopped without an entry",
             "choice of this project: address tables of the paper's time";
@@ -72,13 +72,13 @@ pub(super) fn check_thresholds(lower: f64, upper: f64) -> Result<(), ParameterEr
     require(lower < upper, "lower", wanted())
 }
 
-/// FLORAX.
+/// Description of FLORAX and its parameters.
 pub const FLORAX: Mechanism = MECHANISM;
 
 /// Keys of FLORAX that do not exist in backpressure by destination.
 const OF_FLOWS: [&str; 3] = ["max_upper", "raise", "grace"];
 
-/// Backpressure by destination.
+/// Description of backpressure by destination and its parameters.
 pub const DESTINATION: Mechanism = Mechanism {
     kind: "destination",
     title: "backpressure per destination: traffic to a congested destination is stopped, hop by hop",

@@ -13,7 +13,8 @@ pub enum StopTarget {
     WholePort,
 }
 
-/// Buffer control of an output port. Thresholds count packets or bytes, like the port's limit.
+/// Parameters of the backpressure of an output port. Thresholds are in packets or bytes, like the port's buffer
+/// limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BackpressureParameters {
     /// The traffic to pause.
@@ -29,13 +30,13 @@ pub struct BackpressureParameters {
     pub raise: u64,
     /// Idle timeout: after this time without a frame, a burst ends and the flow is inactive; positive.
     pub burst_gap: Time,
-    /// Duration of an XOFF without an XON; positive.
+    /// Duration of an XOFF that is not ended by an XON; positive.
     pub expiry: Time,
     /// Whether an XOFF is renewed after half its duration while the port remains congested.
     pub renewed: bool,
     /// Grace period after an XOFF, in which frames above the permitted rate are not dropped; `None`: computed from the
     /// link delay and the frame size.
     pub grace: Option<Time>,
-    /// Maximum entries in a port's flow table, at least 1.
+    /// Maximum number of entries in a port's flow table, at least 1.
     pub flows: u32,
 }

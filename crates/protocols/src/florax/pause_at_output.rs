@@ -14,11 +14,11 @@ parameters! {
     pub struct PauseAtOutputParameters: FlowControl "pause-at-output" {
         title: "802.3x PAUSE decided at the output: all ports that feed a congested queue are paused";
         source: "IEEE 802.3-2018 annex 31B; the decision as in FLORAX, section 1";
-        /// Share of a port's buffer above which senders are stopped, above `lower`.
+        /// Upper threshold as a share of a port's buffer, above which senders are paused; above `lower`.
         upper: f64 = "upper" share, default "0.5",
             UPPER,
             NO_NUMBER;
-        /// Share of a port's buffer below which all stopped traffic resumes.
+        /// Lower threshold as a share of a port's buffer, below which all paused traffic resumes.
         lower: f64 = "lower" share, default "0.25",
             LOWER,
             NO_NUMBER;
@@ -26,8 +26,8 @@ parameters! {
         burst_gap: Time = "burst_gap" time, default "10ms",
             BURST_GAP,
             NO_NUMBER;
-        /// Duration of a PAUSE without a resume, above zero; `None`: the maximum of 65535 quanta, renewed while the
-        /// port is congested.
+        /// Duration of a PAUSE that is not ended by a resume, above zero; `None`: the maximum of 65535 quanta,
+        /// renewed while the port is congested.
         expiry: Option<Time> = "expiry" time_or["auto"], default "auto",
             "duration of a PAUSE without a resume, above 0; auto is 65535 quanta of a switch's fastest link, renewed \
              at half time while the port is congested",

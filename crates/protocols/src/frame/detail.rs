@@ -29,7 +29,7 @@ use units::Time;
 pub struct Detail(u64);
 
 impl Detail {
-    /// No value.
+    /// No value: zero.
     pub const NONE: Detail = Detail(0);
 
     /// Data: start time of the flow.
@@ -88,7 +88,7 @@ impl Detail {
         Detail(bps)
     }
 
-    /// Congestion notification message: its contents.
+    /// Congestion notification message: its feedback, offset and delta.
     #[inline]
     pub fn congestion_message(message: CongestionMessage) -> Detail {
         let CongestionMessage { feedback, offset, delta } = message;

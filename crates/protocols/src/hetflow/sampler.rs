@@ -13,7 +13,7 @@ use units::Time;
 /// us/s adds 1e-5 to a gradient.
 #[derive(Clone, Debug, Default)]
 pub struct Sampler {
-    /// End of the last sample; `None` before the first frame.
+    /// End time of the last sample; `None` before the first frame.
     since: Option<Time>,
     /// Bytes received since `since`.
     bytes: u64,

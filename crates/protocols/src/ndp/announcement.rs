@@ -1,6 +1,6 @@
 //! Announcement that a sender puts into every data packet.
 
-/// The initial window and, if known, the flow's size. Carried in [`crate::frame::Frame::detail`].
+/// Announcement: the initial window and, if known, the flow's size. It is carried in [`crate::frame::Frame::detail`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Announcement {
     /// Initial window: number of packets sent without a pull, 1 to 65535.

@@ -30,7 +30,7 @@ pub enum EarlyPulls {
 pub enum Pulls {
     /// Separate pull frames.
     Apart,
-    /// An acknowledgement, if the port's pull slot is due when it is sent.
+    /// An acknowledgement, if a pull slot of the port is due when the acknowledgement is sent, else a pull frame.
     Acks,
 }
 
@@ -71,7 +71,7 @@ parameters! {
         control_bytes: u16 = "control" frame_bytes, default "64B",
             "length of an acknowledgement, of a negative one, and of a pull; at least 64 B",
             "the same header without payload";
-        /// Packets that a flow sends without a pull.
+        /// Initial window: number of packets that a flow sends without a pull.
         initial_window: Window = "initial_window"
             either["bdp" = Window::BandwidthDelay, count = Window::Packets],
             default "bdp",

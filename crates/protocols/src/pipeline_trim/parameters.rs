@@ -14,7 +14,7 @@ parameters! {
     pub struct PipelineSettings: Overload "pipeline-trim" {
         title: "trimming by features of programmable switches: meters in ingress pipelines, deflect or mirror on drop";
         source: "Popa et al., Implementing packet trimming support in hardware";
-        /// Model of the switch.
+        /// Name of the switch model.
         model: &'static str = "model" word["tofino", "switch-p4", "dod", "mod", "tofino2"],
             default "tofino",
             "model of the switch: three meters, deflection and signals (tofino); two meters and a timestamp of 32 bits \

@@ -102,7 +102,7 @@ impl PointParameters {
 /// State of the congestion point at one queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CongestionPoint {
-    /// Bytes until the next sample.
+    /// Number of bytes until the next sample.
     left_bytes: u64,
     /// Queue length in bytes at the last sample.
     old_bytes: u64,

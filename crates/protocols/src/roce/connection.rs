@@ -9,7 +9,7 @@ use units::{Rate, Time};
 pub enum LossRecovery {
     /// All packets from the first missing packet on (InfiniBand specification, 9.7).
     GoBackN,
-    /// Missing packets only (IRN, sec. 3.1), see [`crate::roce::selective`].
+    /// Only missing packets (IRN, sec. 3.1), see [`crate::roce::selective`].
     Selective,
 }
 
@@ -96,7 +96,7 @@ parameters! {
         rto_low_packets: u32 = "rto_low_packets" count, default "3",
             "selective: below this number of packets between the oldest missing and the newest, rto_low applies",
             "IRN, sec. 3.1 and 4.1: N";
-        /// Packets carry the ECT codepoint.
+        /// Whether packets carry the ECT codepoint.
         ecn: bool = "ecn" switch, default "false",
             "packets are ECN-capable",
             "InfiniBand specification, annex A17.9";

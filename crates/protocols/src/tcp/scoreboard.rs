@@ -21,7 +21,7 @@ pub(crate) struct Scoreboard {
     /// Bytes acknowledged cumulatively or reported by SACK blocks.
     arrived: Ranges,
     mss: u64,
-    /// DupThresh, in segments.
+    /// DupThresh (RFC 6675), in segments.
     threshold: u64,
     /// End of the highest byte range retransmitted in this loss recovery (HighRxt, plus one).
     high_rxt: u64,
@@ -81,7 +81,7 @@ impl Scoreboard {
         ranges.len() as u64 >= self.threshold || bytes > (self.threshold - 1) * self.mss
     }
 
-    /// Returns the reported ranges above `at`.
+    /// Returns the reported ranges above the byte `at`.
     fn behind(&self, at: u64) -> &[ByteRange] {
         let ranges = self.arrived.above();
         &ranges[ranges.partition_point(|&(start, _)| start <= at)..]

@@ -8,7 +8,7 @@ use units::Time;
 pub(crate) enum Round {
     /// Increase it by a segment.
     Grow,
-    /// No change.
+    /// Keep it.
     Hold,
     /// Decrease it by a segment.
     Fall,

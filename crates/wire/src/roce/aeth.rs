@@ -42,7 +42,7 @@ impl Syndrome {
     }
 }
 
-/// `ACK`, `RNR NAK timer 14`, `NAK sequence error` or `NAK code 2`
+/// Formats as `ACK`, `RNR NAK timer 14`, `NAK sequence error` or `NAK code 2`.
 impl fmt::Display for Syndrome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -99,7 +99,7 @@ impl Aeth {
     }
 }
 
-/// `ACK msn 3`
+/// Formats as `ACK msn 3`.
 impl fmt::Display for Aeth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} msn {}", self.syndrome, self.message_sequence)

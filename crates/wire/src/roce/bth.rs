@@ -62,7 +62,7 @@ impl Opcode {
     }
 }
 
-/// `RC WRITE only`; the number of an opcode that has no name here.
+/// Formats as `RC WRITE only`; an opcode without a name in this crate is formatted as its number.
 impl fmt::Display for Opcode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match *self {
@@ -174,7 +174,7 @@ impl Bth {
     }
 }
 
-/// `RC WRITE only qp 210 psn 7`
+/// Formats as `RC WRITE only qp 210 psn 7`.
 impl fmt::Display for Bth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} qp {} psn {}", self.opcode, self.destination_queue_pair, self.sequence)?;

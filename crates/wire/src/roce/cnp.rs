@@ -52,7 +52,7 @@ impl Cnp {
     }
 }
 
-/// `CNP qp 210`
+/// Formats as `CNP qp 210`.
 impl fmt::Display for Cnp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "CNP qp {}", self.destination_queue_pair)

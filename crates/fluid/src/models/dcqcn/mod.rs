@@ -59,7 +59,7 @@ pub struct Parameters {
 /// Number of state variables of a group of flows.
 const EACH: usize = 3;
 
-/// DCQCN flows over one marking queue.
+/// DCQCN flows over one queue with ECN marking.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dcqcn {
     shared: Shared,
