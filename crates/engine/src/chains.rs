@@ -3,7 +3,7 @@
 //! ```text
 //!   chain 0:  [a b c d] -> [e f . .]         blocks of four values, each of one chain
 //!   chain 1:  [g h . .]
-//!   spare:    [. . . .] -> [. . . .]
+//!   free:     [. . . .] -> [. . . .]
 //! ```
 //!
 //! With one [`Ring`](crate::Ring) per queue, every queue would keep the capacity of its maximum length, rounded up to
@@ -108,9 +108,9 @@ struct Store<T> {
     slabs: Vec<NonNull<[Block<T>]>>,
     /// Start address of each block.
     begin: Vec<*mut T>,
-    /// Successor of each block, in its chain or in the spare list.
+    /// Successor of each block, in its chain or in the free list.
     next: Vec<u32>,
-    spare: u32,
+    free: u32,
 }
 
 impl<T> Drop for Store<T> {
@@ -123,21 +123,21 @@ impl<T> Drop for Store<T> {
 }
 
 impl<T: Copy + Default> Store<T> {
-    /// Takes a block from the spare list.
+    /// Takes a block from the free list.
     #[inline]
     fn take_block(&mut self) -> u32 {
-        if self.spare == NONE {
+        if self.free == NONE {
             self.grow();
         }
-        let block = self.spare;
-        self.spare = self.next[block as usize];
+        let block = self.free;
+        self.free = self.next[block as usize];
         block
     }
 
     #[inline]
     fn give_block(&mut self, block: u32) {
-        self.next[block as usize] = self.spare;
-        self.spare = block;
+        self.next[block as usize] = self.free;
+        self.free = block;
     }
 
     /// Adds a quarter of the present number of blocks, so that the store is at most slightly larger than its peak
@@ -157,8 +157,8 @@ impl<T: Copy + Default> Store<T> {
         self.begin.extend((0..more).map(|block| first.wrapping_add(block * BLOCK)));
         self.next.reserve_exact(more);
         self.next.extend((count + 1..=count + more).map(|block| block as u32));
-        self.next[count + more - 1] = self.spare;
-        self.spare = count as u32;
+        self.next[count + more - 1] = self.free;
+        self.free = count as u32;
     }
 }
 
@@ -195,7 +195,7 @@ impl<T: Copy + Default, E> Chains<T, E> {
         };
         Chains {
             chains: (0..count).map(chain).collect(),
-            store: Store { slabs: Vec::new(), begin: Vec::new(), next: Vec::new(), spare: NONE },
+            store: Store { slabs: Vec::new(), begin: Vec::new(), next: Vec::new(), free: NONE },
         }
     }
 
@@ -414,15 +414,15 @@ mod tests {
         }
         assert!(most as u64 > STEPS / 600, "{most}");
         assert_eq!(chains.iter().map(|chain| **chain).sum::<u64>(), pushed);
-        // Two blocks of each queue may be partially filled, and a quarter of the blocks may be spare.
+        // Two blocks of each queue may be partially filled, and a quarter of the blocks may be free.
         let (blocks, bound) = (chains.store.next.len(), (most / BLOCK + 2 * QUEUES) * 5 / 4 + 8);
         assert!(blocks <= bound, "{blocks} blocks for {most} values");
-        // Every block belongs either to one queue or to the spare list.
+        // Every block belongs either to one queue or to the free list.
         let mut seen = vec![0; blocks];
-        let mut spare = chains.store.spare;
-        while spare != NONE {
-            seen[spare as usize] += 1;
-            spare = chains.store.next[spare as usize];
+        let mut free = chains.store.free;
+        while free != NONE {
+            seen[free as usize] += 1;
+            free = chains.store.next[free as usize];
         }
         for chain in chains.iter().filter(|chain| chain.last != NONE) {
             let mut block = chain.last;

@@ -293,7 +293,7 @@ pub struct Window<'a, M> {
     pub(crate) nodes: PartNodes<'a>,
     /// See [`PartMail`].
     pub(crate) outgoing: &'a mut [Vec<CrossPartMessage<M>>],
-    /// Partition of each slot.
+    /// Partition of each node of the network, by [`Slot`](super::Slot) index.
     part_of: &'a [u16],
     /// Buffers to which the lists are returned on drop.
     scratch: &'a mut Scratch<M>,

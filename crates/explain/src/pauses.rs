@@ -87,7 +87,7 @@ pub struct Storm {
 pub struct Pauses {
     /// Pauses of ports and classes, in order of start.
     pub stops: Vec<PauseInterval>,
-    /// Holds of single flows or destinations under output backpressure, in order of start.
+    /// Pauses of single flows or destinations by output backpressure, in order of start.
     pub holds: Vec<PauseInterval>,
     /// Decisions, in order of time.
     pub decisions: Vec<Decision>,

@@ -8,7 +8,7 @@ use units::{Rate, Time};
 pub enum AgentScope {
     /// One planned flow.
     Flow,
-    /// All flows that a host sends, planned or drawn.
+    /// All flows that a host sends, planned or randomly generated.
     Host,
 }
 

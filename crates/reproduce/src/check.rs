@@ -65,7 +65,7 @@ pub struct Check {
     pub name: String,
     /// Claim of the source, or property of the reproduction.
     pub kind: Kind,
-    /// Unit of the three numbers.
+    /// Unit of `paper`, `tolerance` and `ours`.
     pub unit: &'static str,
     /// Number from the source, or the other measured value if two measured values are compared.
     pub paper: f64,

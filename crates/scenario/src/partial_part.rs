@@ -18,7 +18,7 @@ fn more(count: usize) -> &'static str {
     if count > NAMED { ", ..." } else { "" }
 }
 
-/// Switches with flow control, as written.
+/// Selection of the switches with flow control, before names and tiers are resolved to nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct PartialPlan {
     /// Names of switches without flow control.

@@ -52,7 +52,7 @@ pub struct PipelineStatistics {
     pub signals_received: u64,
 }
 
-/// Shares of the run in the admission modes of one egress port, averaged over the pipelines.
+/// Fractions of the simulated time in the admission modes of one egress port, averaged over the pipelines.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PortMode {
     /// Number of the egress port.
@@ -61,9 +61,9 @@ pub struct PortMode {
     pub peer: String,
     /// Number of congestion signals about the port, summed over the pipelines that received them.
     pub signals: u64,
-    /// Share of the run in which pipelines were in pessimistic mode for the port, 0..=1.
+    /// Fraction of time in which pipelines were in pessimistic mode for the port, 0..=1.
     pub pessimistic_share: f64,
-    /// Share of the run in which pipelines admitted half of the port's rate (half-rate mode), 0..=1.
+    /// Fraction of time in which pipelines admitted half of the port's rate (half-rate mode), 0..=1.
     pub half_share: f64,
 }
 

@@ -17,9 +17,9 @@ use fabric::{Fabric, NodeId};
 pub(crate) struct Ports {
     /// Node of each port.
     node: Vec<u32>,
-    /// Port number of the peer of each port.
+    /// Peer of each port, in the port numbering of the whole fabric.
     peer: Vec<u32>,
-    /// Port number of the first port of each node.
+    /// Number of each node's first port in the port numbering of the whole fabric.
     base: Vec<u32>,
     /// Index of the first word of each node's set of ports; `words[n + 1] - words[n]` is the number of words.
     words: Vec<u32>,

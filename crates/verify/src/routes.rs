@@ -87,8 +87,8 @@ impl Verifier<'_> {
         let graph = &self.table.graph;
         for &other in alike {
             entries(fabric, routes, other, |entry| passed.visit(graph.vertex(entry, first), u32::MAX));
-            // The hosts of one row receive from the same sources, except that no host sends to itself. Two hosts of a
-            // row therefore cover all sources.
+            // The hosts of one row of the forwarding table (single-homed hosts of one switch) receive from the same
+            // sources, except that no host sends to itself. Two hosts of a row therefore cover all sources.
             if row_switch.is_none() || other != host {
                 break;
             }

@@ -55,7 +55,7 @@ pub enum SolveError {
         /// Value of the variable.
         value: f64,
     },
-    /// The error of a step is too large even for the shortest step.
+    /// The local error estimate exceeds the tolerance even at the minimum step size.
     #[error("at {time} s no step is short enough for `{variable}`")]
     Stuck {
         /// Start of the step, in s.

@@ -12,7 +12,7 @@ use units::Time;
 struct PendingFrame {
     frame: Frame,
     rest: Rest,
-    /// Start of the current fragment on the wire; `None` while interrupted.
+    /// Start of the current fragment on the wire; `None` while the frame is preempted.
     since: Option<Time>,
 }
 
@@ -21,7 +21,7 @@ struct PendingFrame {
 pub(crate) struct Preemption {
     parameters: PreemptionParameters,
     pending: Option<PendingFrame>,
-    /// The frame that was passed to the link last, for [`Egress::check_interruption`].
+    /// The preemptable frame that was passed to the link last, for [`Egress::check_interruption`].
     last_passed: Option<PendingFrame>,
     /// Wire time that preemption removed from frames (`cut`), and wire time of resumed fragments.
     cut: Time,

@@ -246,7 +246,7 @@ impl Switch {
         true
     }
 
-    /// Records a queue as longer than it is.
+    /// Injects a fault: the recorded length of queue 0 exceeds its actual length. Returns whether lengths are recorded.
     pub(crate) fn overrate_load(&mut self, now: Time) -> bool {
         self.core.buffer.believe_longer(now, 0)
     }

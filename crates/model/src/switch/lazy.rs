@@ -73,7 +73,7 @@ impl Switch {
                 }
                 return self.end_lazily(window);
             }
-            // Rotates the order of simultaneous arrivals, as in `run_as`.
+            // Rotates the order of simultaneous arrivals pseudo-randomly, so that no port is preferred, as in `run_as`.
             window.rotate_ties(|| mix32(self.core.instants));
             self.core.instants = self.core.instants.wrapping_add(1);
             loop {

@@ -72,7 +72,7 @@ pub(crate) struct PortLength {
 }
 
 impl PortLength {
-    /// Records a length of `bytes` from `now` on.
+    /// Updates the time integral and the maximum of the length, which is `bytes` from `now` on.
     fn on_change(&mut self, now: Time, bytes: u64) {
         let span = now.saturating_sub(self.last_change);
         self.area_byte_ps += u128::from(span.as_ps()) * u128::from(self.bytes);

@@ -22,7 +22,7 @@ pub struct Sampler {
     began: Time,
     frames: u32,
     sum_ps: i128,
-    /// Moving average of the mean delays of samples, in picoseconds relative to `base_ps`, the first delay of the flow.
+    /// EWMA of the mean delays of samples, in picoseconds relative to `base_ps`, the first delay of the flow.
     mean_ps: Option<f64>,
     base_ps: i128,
 }

@@ -52,7 +52,7 @@ impl PullPacer {
         now >= self.next && self.round.front().is_none_or(|&first| first == flow)
     }
 
-    /// Records that the flow in the slot at `now` has pulled `packets` packets.
+    /// Records that `packets` packets were pulled at `now`: the next pull follows after their serialisation delay.
     pub fn note_pull(&mut self, now: Time, packets: u32) {
         self.next = now.saturating_add(self.packet * u64::from(packets));
     }

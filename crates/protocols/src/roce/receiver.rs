@@ -111,7 +111,7 @@ impl RoceReceiver {
     #[cold]
     fn miss(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) -> Receipt {
         if self.completed.is_some() {
-            // The frame is a duplicate: the last acknowledgement was lost.
+            // The frame is a duplicate: the last acknowledgement was lost or is late.
             self.reply(ctx, frame, 0);
         } else if frame.seq > self.expected {
             // Packets that the trimmed header overtook may still be in flight, so that a NAK would be premature.

@@ -17,7 +17,7 @@ pub use write::{ROWS_PER_GROUP, TableWriter};
 /// Prefixes of metadata keys: unit and meaning of a column, identity of the run.
 const UNIT: &str = "unit";
 const MEANING: &str = "meaning";
-/// Prefix for the lower bound `0` of a column without negative values.
+/// Prefix of the metadata key of a column without negative values, whose value is the lower bound `0`.
 const LEAST: &str = "least";
 const ABOUT: &str = "tidegate";
 

@@ -174,14 +174,14 @@ impl Range<'_> {
         all
     }
 
-    /// Returns the maximum by which the times of the stream's frame on the links from the first hop of the range to
-    /// `hop` exceed those of other frames on these links.
+    /// Returns the sum, over the links from the first hop of the range to `hop`, of the `reach` of the stream's own
+    /// frame minus the minimum `reach` of the highest-class streams that continue to the same next link.
     fn excess(&self, hop: usize) -> i64 {
         let of = |pair: &[Hop]| pair[0].reach - self.reaches(pair[0].link, pair[1].link).min().unwrap_or(pair[0].reach);
         self.path().hops[self.begin..=hop].windows(2).map(of).sum()
     }
 
-    /// Returns the times on the link `before` of all streams of the highest class whose next link is `here`.
+    /// Returns the `reach` at the link `before` of all streams of the highest class whose next link is `here`.
     fn reaches(&self, before: usize, here: usize) -> impl Iterator<Item = i64> {
         let network = self.network;
         network.on[&before].iter().filter_map(move |&(stream, at)| {
@@ -191,8 +191,8 @@ impl Range<'_> {
         })
     }
 
-    /// Returns the maximum by which the times of other frames on the links before the hops `first` to the end of the
-    /// range exceed those of the stream's own frame.
+    /// Returns the sum, over the links before the hops `first` to `end`, of the maximum `reach` of the highest-class
+    /// streams that continue to the same next link, minus the `reach` of the stream's own frame.
     fn longer(&self, first: usize) -> i64 {
         let of = |pair: &[Hop]| self.reaches(pair[0].link, pair[1].link).max().unwrap_or(pair[0].reach) - pair[0].reach;
         self.path().hops[first - 1..=self.end].windows(2).map(of).sum()

@@ -141,8 +141,9 @@ impl SwitchView {
         nodes.into_values().map(move |(node, rules)| Self::of(fabric, node, rules, interfaces, |_, link| cable(link)))
     }
 
-    /// Removes rules for tags that no host should send: hosts enter with `first_tags`, and other packets from ports to
-    /// hosts become lossy. Fewer rules cannot close a cycle, and hosts cannot use a queue of bounced packets.
+    /// Removes the rules of ports to hosts for tags other than the initial tags `first_tags`; packets that arrive there
+    /// with such a tag become lossy. Removing rules cannot create a cycle, and hosts can no longer send into the queues
+    /// of bounced packets.
     #[must_use]
     pub fn trusting_hosts_with(mut self, first_tags: &[Tag]) -> SwitchView {
         let ports = &self.ports;

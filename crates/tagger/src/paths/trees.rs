@@ -47,7 +47,7 @@ pub(crate) struct Tree<'p, 'f> {
     pub ports: &'p Ports<'f>,
     /// Node of each slot.
     pub nodes: Vec<u32>,
-    /// Slot of each node; `NONE` for hosts that do not forward.
+    /// Slot (compact index) of each node; `NONE` for hosts that do not forward.
     pub slots: Vec<u32>,
     steps: Vec<Step>,
     steps_of: Vec<u32>,
@@ -320,7 +320,8 @@ impl Senders {
         put(&mut self.taken[ports.set(ports.node[port as usize])], ports.local(port));
     }
 
-    /// Records for every host the first turns of all hosts of its switch, except the turn back to the host itself.
+    /// Records the turns (ingress port and egress port) of the first hop. Packets from each host leave its switch by
+    /// the ports that packets of any host of this switch take, except the port to the host itself.
     pub fn finish(&self, graph: &mut TaggedGraph) {
         let ports = graph.ports;
         graph.reserve_hops(1);

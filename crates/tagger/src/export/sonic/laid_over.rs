@@ -14,12 +14,12 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Replaced {
     /// Keys, as `TABLE|entry`.
     pub keys: Vec<String>,
-    /// Steps of a JSON patch (RFC 6902) that replaces each range by one entry per port and number, with the platform's
-    /// own fields. It changes nothing else and empties no table, which SONiC's config updater would reject.
+    /// Operations of a JSON Patch (RFC 6902) that replaces each range by one entry per port and number, with the
+    /// platform's own fields. It changes nothing else and empties no table, which SONiC's config updater would reject.
     pub steps: Vec<Value>,
 }
 
-/// Returns one step of a JSON patch at an entry: an addition if `added` has a value, else a removal.
+/// Returns a JSON Patch operation (RFC 6902) on an entry of a table: `add` if `added` has a value, else `remove`.
 fn step(table: &str, entry: &str, added: Option<&Value>) -> Value {
     let path = format!("/{table}/{}", entry.replace('~', "~0").replace('/', "~1"));
     match added {

@@ -72,7 +72,7 @@ pub struct Settings {
     pub binding: QueueBinding,
     /// Priorities that the watchdog monitors.
     pub watchdog: Watchdog,
-    /// First tags of the classes.
+    /// Initial tag of each lossless class: the tag with which hosts send.
     pub first_tags: Vec<crate::rules::Tag>,
     /// Time that a queue is paused before the watchdog acts, 100 to 5000 ms.
     pub detection_ms: u32,

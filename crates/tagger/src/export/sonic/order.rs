@@ -60,7 +60,8 @@ mod tests {
         serde_json::from_str(&platform()).unwrap()
     }
 
-    /// Fragments with a platform, with published rows above its profiles, and without a platform.
+    /// Fragments for a platform, for a platform whose `pg_profile_lookup.ini` has a larger `xoff` than its buffer
+    /// profiles, and without a platform.
     fn fragments() -> [Fragment; 3] {
         let (view, marks) = leaf();
         let row = "400000 40m 18796 0 500000 1\n";

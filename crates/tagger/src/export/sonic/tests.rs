@@ -66,7 +66,8 @@ pub(super) fn platform() -> String {
     )
 }
 
-/// Returns a fragment of a switch without platform files, with the profile that its platform must have.
+/// Returns the `config_db` fragment that is exported without platform files, plus the profile
+/// `egress_lossless_profile`, which the platform must define.
 fn alone(view: &SwitchView, marks: &Marks, settings: &Settings) -> Result<Value, SonicError> {
     let mut config = testing::sonic_fragment(view, marks, settings)?;
     config["BUFFER_PROFILE"]["egress_lossless_profile"] = json!({ "pool": "egress_lossless_pool", "size": "0" });
