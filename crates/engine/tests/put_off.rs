@@ -5,7 +5,7 @@ use engine::{Engine, Message, Node, Window, WireSpec};
 use units::Time;
 use units::random::Stream;
 
-/// Maximum gap between beats; after a longer gap a watch raises an alarm.
+/// Timeout of the watchdog: a longer gap between heartbeats raises an alarm.
 const PATIENCE: Time = Time::from_ns(900);
 
 const LOOKAHEAD: Time = Time::from_ns(40);

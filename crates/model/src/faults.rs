@@ -200,8 +200,8 @@ const ALL: &[&str] = &[
     "pipelines",
     "tagger",
 ];
-/// All kinds except "cbfc": ports with credit-based flow control mostly wait for credits, so a lost wake-up is not
-/// detected.
+/// Kinds of switch in which the work-conservation check must detect postponed wake-ups: all except "cbfc", whose ports
+/// mostly wait for credits.
 const WOKEN: &[&str] = &[
     "plain, shared buffer",
     "plain, queues in bytes",

@@ -15,7 +15,8 @@ use std::collections::BTreeMap;
 /// Reports of a sender or receiver whose counterpart has not reported yet. Only rank 0 stores reports.
 #[derive(Debug, Default)]
 pub(crate) struct FlowEnds {
-    /// Reports of senders without acknowledgements, by source and flow.
+    /// Reports of senders that need their receiver's report (unacknowledged flows, messages of a connection), by source
+    /// and flow.
     sent: BTreeMap<(u32, u32), FlowEnd>,
     /// Reports of receivers, by source and flow.
     delivered: BTreeMap<(u32, u32), Delivery>,

@@ -109,7 +109,7 @@ impl HeldFlows {
         stopped.map(|(&(port, pair), flow)| (port, pair, flow.hold.since(), flow.frames.front()))
     }
 
-    /// Returns the holds of flows with queued frames: port, start, expiry and first frame.
+    /// Returns the holds (per-flow pauses) of flows with queued frames: port, start, expiry and first frame.
     pub fn with_frames(&self) -> impl Iterator<Item = (u16, Time, Time, &Frame)> {
         let held = self.flows.iter().filter_map(|(key, flow)| Some((key.0, flow.hold, flow.frames.front()?)));
         held.map(|(port, hold, first)| (port, hold.since(), hold.until(), first))

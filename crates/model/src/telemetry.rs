@@ -78,7 +78,7 @@ mod tests {
     use units::random::Stream;
     use units::{Rate, Time};
 
-    /// Compares random operations with a map from records to hops.
+    /// Model-based test: random operations give the same hops as on a map from records to hops.
     #[test]
     fn a_record_has_the_hops_of_its_frame() {
         let mut random = Stream::new(1, 0, 0);

@@ -30,8 +30,8 @@ fn distinct(labels: &[String]) -> bool {
     sorted.len() == labels.len()
 }
 
-/// Returns names for folders `SWEEP/runs/HASH` of one sweep. `None` if a folder is not in this sweep, or if two folders
-/// would get the same name from the table of the sweep.
+/// Returns names for folders `SWEEP/runs/HASH` of one sweep, made of the values that differ between runs. `None` if a
+/// folder is not in this sweep, or if two folders would get the same name.
 fn of_a_sweep(folders: &[PathBuf]) -> Option<Vec<String>> {
     let full: Vec<PathBuf> = folders.iter().map(std::fs::canonicalize).collect::<Result<_, _>>().ok()?;
     let sweep = full.first()?.parent()?.parent()?;

@@ -257,8 +257,8 @@ impl<'a> Device<'a> {
         inner.filter(|_| is_pipe).unwrap_or(dscp)
     }
 
-    /// Returns the queue of a class at `egress` and the DSCP on departure. `enters`: whether the frames enter the
-    /// tunnel of this switch.
+    /// Returns the queue of a class at `egress` and the DSCP on departure. `enters`: whether the switch
+    /// encapsulates the frames in its tunnel.
     pub fn leaves(&self, ingress: &Port, egress: &Port, class: u8, dscp: u8, enters: bool) -> (u8, u8) {
         let class = usize::from(class);
         let by = match self.binding {

@@ -322,8 +322,7 @@ impl Scenario {
                 Ok(lowered)
             }
             _ if errors.is_empty() => {
-                // A part returned `None` without an error: this is a bug in Tidegate, so that lowering must not
-                // succeed.
+                // A part returned `None` without an error: this is a bug in Tidegate, so lowering must fail.
                 let message = "this scenario cannot be lowered".to_owned();
                 Err(ScenarioErrors { errors: vec![self.document.error(&self.document.locate(""), "", message, None)] })
             }

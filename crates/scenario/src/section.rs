@@ -287,7 +287,7 @@ impl<'c, 'd> Section<'c, 'd> {
         Some(value)
     }
 
-    /// Reads `kind`, which selects the keys of the table. `what` is a noun without an article.
+    /// Reads `kind`, which selects the keys of the table. `what` names the value in errors: a noun without an article.
     pub fn kind(&self, what: &str, kinds: &[&'static str]) -> Option<&'static str> {
         self.kind_or(what, kinds, &[])
     }
@@ -307,7 +307,7 @@ impl<'c, 'd> Section<'c, 'd> {
         kind
     }
 
-    /// Reads one of `words`. `what` is a noun without an article.
+    /// Reads one of `words`. `what` names the value in errors: a noun without an article.
     pub fn word(&self, key: &'static str, what: &str, words: &[&'static str]) -> Option<&'static str> {
         self.read(key, |value| {
             let text = word(value, what, words)?;
@@ -467,7 +467,7 @@ pub(crate) fn show(value: &Value) -> String {
 }
 
 /// Reads a text that should be one of the words `known`. The list is only used in the error for a value of another
-/// type: the caller checks the word. `what` is a noun without an article.
+/// type: the caller checks the word. `what` names the value in errors: a noun without an article.
 pub(crate) fn word(value: &Value, what: &str, known: &[&str]) -> Result<String, Wrong> {
     match value {
         Value::Text(_) => text(value, what),

@@ -171,7 +171,8 @@ pub enum GateFormat {
     Qcw,
 }
 
-/// Returns the gates of each node that has any. `named` returns the port name of a link.
+/// Returns the name and the gate control lists, as text, of each node that has any. `named` returns the port name of a
+/// link.
 pub fn by_node(
     problem: &Problem,
     lists: &[GateList],

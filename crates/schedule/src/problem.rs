@@ -108,7 +108,7 @@ pub struct Problem {
     pub processing: Time,
     /// Granularity of the sources' starts; above zero.
     pub grid: Time,
-    /// Maximum common multiple of the periods.
+    /// Upper bound on the hyperperiod, the least common multiple of the periods.
     pub max_cycle: Time,
 }
 

@@ -114,7 +114,8 @@ pub fn check_pfc(fabric: &Fabric, traffic: Traffic<'_>) -> Result<PfcVerdict, Ve
 /// Dependency graph under construction: the set of egress ports for the frames of each ingress port.
 struct Waiting {
     ports: Ports,
-    /// Index of the first word of each ingress port's set; [`NOWHERE`] if no frame arrives at the port.
+    /// By ingress port, index in `words` of the first word of its bit set of egress ports; [`NOWHERE`] if no frame
+    /// arrives at the port.
     row_starts: Vec<u32>,
     words: Vec<u64>,
 }

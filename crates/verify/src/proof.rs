@@ -386,10 +386,10 @@ const KNOWN: u64 = 1 << 63;
 /// Treatment of frames that hosts of a switch send and that leave the switch by one egress port.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Entrance {
-    /// Ingress port of a host whose frames become lossy; `None` if there is no such host.
+    /// Ingress port at the switch of the first host whose frames become lossy; `None` if there is no such host.
     pub lost: Option<u32>,
-    /// The queues that these frames enter at the next node, each with the ingress port of one host whose frames enter
-    /// it.
+    /// The queues that these frames enter at the next node, each with the ingress port at this switch of one host whose
+    /// frames enter the queue.
     pub next: Rc<[(u32, u32)]>,
 }
 

@@ -52,7 +52,7 @@ impl fmt::Debug for MacAddress {
 pub struct EtherType(pub u16);
 
 impl EtherType {
-    /// Minimum EtherType; a smaller value is the length of an 802.2 frame (802.3 clause 3.2.6).
+    /// Minimum EtherType; values up to 1500 are the length of an 802.2 frame (802.3 clause 3.2.6).
     pub const MIN: EtherType = EtherType(0x0600);
     /// IPv4.
     pub const IPV4: EtherType = EtherType(0x0800);

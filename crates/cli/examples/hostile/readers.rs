@@ -57,7 +57,7 @@ pub fn one(folder: &Path, seed: u64, wanted: &str) -> ExitCode {
     let last = last.parse().unwrap_or(first + 1);
     let &(name, check) = TARGETS.iter().find(|(known, _)| *known == name).expect("a target");
     let corpus: Vec<Vec<u8>> = inputs(name).into_values().collect();
-    // A reader may catch panics internally: the hook only stores the message, for a panic that leaves the check.
+    // A reader may catch panics internally: the hook only stores the message, which is printed for an uncaught panic.
     std::panic::set_hook(Box::new(|panic| *LAST.lock().expect("a lock") = panic.to_string()));
     for number in first..last {
         // If this process dies, the parent process reads the number of the current input from this file.

@@ -44,7 +44,7 @@ impl Forwarding {
         self.seed_salt = seed_salt(seed);
     }
 
-    /// Returns the value that `node` mixes with a frame's entropy to choose by [`select`](super::select).
+    /// Returns the ECMP hash salt of `node`, which [`select`](super::select) combines with a frame's entropy.
     #[inline]
     pub fn salt(&self, node: NodeId) -> u32 {
         node_salt(node) ^ self.seed_salt

@@ -9,7 +9,7 @@ use nalgebra::{Complex, DMatrix};
 pub struct Linear {
     /// Matrix A, which multiplies the undelayed state x(t).
     pub now: DMatrix<f64>,
-    /// Terms of the delays; the delays are distinct and above 0.
+    /// Delayed terms, one per delay; the delays are distinct and above 0.
     pub delay_terms: Vec<DelayTerm>,
 }
 

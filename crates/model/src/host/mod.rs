@@ -271,7 +271,7 @@ impl Host {
         !self.receivers.expired_deliveries.is_empty()
     }
 
-    /// Returns the deliveries of complete flows for which no duplicates are expected.
+    /// Returns the deliveries of complete flows whose receiver state has expired: no duplicates are expected any more.
     pub fn expired_deliveries(&mut self) -> &mut BTreeMap<(u32, u32), Delivery> {
         &mut self.receivers.expired_deliveries
     }

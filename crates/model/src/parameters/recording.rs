@@ -69,7 +69,7 @@ impl TraceParameters {
     }
 }
 
-/// A port with captured frames.
+/// A port whose frames are captured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CaptureParameters {
     /// The node.

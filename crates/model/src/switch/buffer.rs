@@ -98,7 +98,7 @@ pub(crate) struct Limits {
     pub(super) pause_rule: Option<Box<CustomPauseRule>>,
 }
 
-/// Bytes of the buffer in use.
+/// Occupancy of the buffer: size of the shared pool, current and maximum use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Occupancy {
     /// Size of the shared pool, which excludes headroom, in bytes. `shared_used` is its occupancy.

@@ -142,7 +142,7 @@ impl Switch {
         true
     }
 
-    /// Lets a frame be overtaken by a later one of its flow.
+    /// Injects reordering: moves the first frame of a queue behind later frames of its flow.
     pub(crate) fn overtake(&mut self, now: Time) -> bool {
         let own_flow = |index: &usize| {
             let queues = &self.core.buffer.queues;

@@ -188,7 +188,7 @@ impl Core {
         }
         let egress = &mut self.egress;
         let mut ports = (0u16..).zip(&egress.cells);
-        // A due time other than the end of the current frame means that another reason blocks the port.
+        // A due time other than the end of the current frame means that something else than this frame blocks the port.
         let due = |port, waiting, busy_until| if waiting == 0 { true } else { egress.due.at(port) == busy_until };
         if self.has_release_hooks
             || ports.any(|(port, cell)| cell.block_reasons != 0 || !due(port, cell.waiting, cell.busy_until))

@@ -1,4 +1,4 @@
-//! Tracing of a switch: the steps of an untraced switch, with the result of each frame recorded.
+//! Traced variants of the event handlers of a switch, which also record the result of each frame.
 
 use super::Switch;
 use super::core::Core;

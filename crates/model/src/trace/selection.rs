@@ -15,7 +15,7 @@ pub struct CapturedFrame {
     pub capture: usize,
     /// Time of the first bit if sent, of the last bit if received.
     pub at: Time,
-    /// Whether the frame was sent.
+    /// Whether the frame was sent, not received, at the port.
     pub outbound: bool,
     /// The frame as it was at the port.
     pub frame: Frame,

@@ -40,7 +40,8 @@ fn delays(fragments: Option<Fragments>, express_start: Time) -> (u64, u64) {
 
 #[test]
 fn an_express_frame_interrupts_and_the_rest_follows() {
-    // One-way delay in an idle network: two links of 50 ns, and frame and preamble on each.
+    // One-way delay in an idle network: on each of the two links, 50 ns of propagation delay and the serialisation
+    // delay of preamble and frame.
     let alone = |bytes: u64| 2 * (50_000 + (bytes + 8) * BYTE);
     // The long frame arrives at the switch after 50 ns and 1508 B. The express frame arrives when 500 B of the long
     // frame have been sent.

@@ -29,7 +29,7 @@ fn slopes(shaped: &[(u8, Rate)]) -> IdleSlopes {
     slopes
 }
 
-/// A burst of frames of 105 B, each with a wire time of 10 ns at 100 Gbps.
+/// A burst of frames of 105 B, each with a serialisation delay of 10 ns at 100 Gbps.
 fn burst(src: u32, dst: u32, class: u8, frames: u64, start: Time) -> Flow {
     let process = Process::Constant { rate: Rate::from_gbps(100) };
     Flow { class, start: Start::At(start), ..datagrams(src, dst, process, 105, 105 * frames) }

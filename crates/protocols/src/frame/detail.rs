@@ -7,7 +7,7 @@
 //! | acknowledgement, CNP | arrival time of the data | [`Frame::arrival`] |
 //! | negative acknowledgement (selective repeat) | packet that was out of order or trimmed | [`Frame::packet`] |
 //! | acknowledgement | out-of-order blocks | [`Frame::sack_blocks`] |
-//! | acknowledgement | first byte beyond the window, or pulled packets | [`Frame::window_edge`], [`Frame::pulls`] |
+//! | acknowledgement | right edge of the window, or pulled packets | [`Frame::window_edge`], [`Frame::pulls`] |
 //! | congestion notification message | feedback | [`Frame::congestion_message`] |
 //! | CNP of ECCP | available bandwidth, in bits per second | [`Frame::available_bps`] |
 //! | pull | the next byte expected | [`Frame::next_expected`] |
@@ -57,7 +57,7 @@ impl Detail {
         Detail(at.as_ps())
     }
 
-    /// Acknowledgement with a window that is reduced by the out-of-order bytes: the first byte beyond the window.
+    /// Acknowledgement with a window that is reduced by the out-of-order bytes: its right edge.
     #[inline]
     pub fn window_edge(seq: u64) -> Detail {
         Detail(seq)
@@ -242,8 +242,7 @@ impl Frame {
         Time::from_ps(self.detail.0)
     }
 
-    /// Returns the first byte beyond the window, from an acknowledgement whose window is reduced by the out-of-order
-    /// bytes.
+    /// Returns the right edge of the window, from an acknowledgement whose window is reduced by the out-of-order bytes.
     #[inline]
     pub fn window_edge(&self) -> u64 {
         debug_assert!(self.kind == Kind::Ack, "{:?} has no window", self.kind);

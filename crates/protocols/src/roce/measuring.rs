@@ -11,7 +11,7 @@ use crate::roce::parameters::RoceParameters;
 use std::sync::Arc;
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
-/// Measurement of a receiver.
+/// Measurement that a receiver makes for the sender's rate control.
 #[derive(Clone, Debug)]
 enum Measurement {
     /// Gradient of the one-way delay (HetFlow).

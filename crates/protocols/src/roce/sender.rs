@@ -21,7 +21,7 @@ pub struct RoceSender {
     pub(super) snd_una: u64,
     /// Next byte to send.
     pub(super) snd_nxt: u64,
-    /// End of the bytes that have been sent at least once.
+    /// End of the bytes that have been sent at least once (SND.MAX).
     pub(super) snd_max: u64,
     /// Wire bytes of the last packet. Its transmission started at `ready` minus the serialisation delay of these
     /// bytes at the rate `paced_at`.

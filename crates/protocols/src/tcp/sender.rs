@@ -31,7 +31,7 @@ pub struct TcpSender {
     snd_nxt: u64,
     /// Right edge of the receiver's window, if out-of-order bytes reduce this window; else `u64::MAX`.
     edge: u64,
-    /// End of the bytes that have been sent at least once.
+    /// End of the bytes that have been sent at least once (SND.MAX).
     snd_max: u64,
     /// Scoreboard of selective acknowledgements; `None` without SACK.
     scoreboard: Option<Box<Scoreboard>>,

@@ -129,7 +129,7 @@ fn drawn(trial: &mut Trial, [file, title]: [&str; 2], all: &[(&str, String)]) ->
 pub const DELAYS_US: [(u64, bool); 6] =
     [(300, true), (600, true), (1200, true), (1800, false), (2400, false), (3300, false)];
 
-/// Byte counters of figure 2.14, and `true` if stable according to the thesis.
+/// Lengths BC of the byte counter in figure 2.14, in KB, and `true` if stable according to the thesis.
 pub const COUNTERS: [(u64, bool); 4] = [(150, false), (450, false), (600, true), (750, true)];
 
 /// Returns the override of the bottleneck link's delay for a loop delay tau: tau / 2 minus the delay of the access

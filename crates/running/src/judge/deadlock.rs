@@ -26,11 +26,11 @@ pub struct PausedLink {
     pub from_port: String,
     /// Name of the node whose account is full.
     pub to: String,
-    /// Ingress port of the full account.
+    /// Ingress port of the full ingress account.
     pub to_port: String,
     /// Priority group of the account.
     pub group: u8,
-    /// PFC priorities that the account sends.
+    /// Priorities that PFC pauses upstream while the account is full.
     pub priorities: Vec<u8>,
     /// Whether frames of this account enter the tunnel to the other ToR of a dual-ToR pair before they wait for the
     /// next account.

@@ -159,7 +159,7 @@ fn value(shape: Shape, words: &[&str]) -> Result<(Value, usize), KeyError> {
     match shape {
         Shape::Word => word(0).and_then(|text| one(Value::Word(text.to_owned()))),
         Shape::Whole => whole(0).and_then(|number| one(Value::Whole(number))),
-        // The simulator takes 0 as false and every other number as true.
+        // HPCC's simulator takes 0 as false and every other number as true.
         Shape::Switch => whole(0).and_then(|number| one(Value::Switch(number != 0))),
         Shape::Share => {
             let text = word(0)?;

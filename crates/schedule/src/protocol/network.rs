@@ -310,8 +310,8 @@ impl Network {
         Some(self.path(source, ask.destination).into_iter().map(hop).sum())
     }
 
-    /// Returns all frames that sources send within `span` from now, at constant clock rates and slots, on every wire of
-    /// their paths without waiting, ordered by wire and time.
+    /// Returns the transmissions, on every wire of their paths, of all frames that sources send within `span` from now.
+    /// Assumes constant clock rates and slots, and no queueing delay. Ordered by wire and time.
     pub fn passages(&self, span: Time) -> Vec<Transmission> {
         let mut all = Vec::new();
         for (&stream, &(source, ask)) in &self.asked {

@@ -68,7 +68,7 @@ pub enum WorstCaseError {
 pub struct WorstCase {
     /// Stream, by index in [`Problem::streams`].
     pub stream: usize,
-    /// Delay of a frame that never waits, from its release to the arrival of its last bit.
+    /// End-to-end delay without queueing delay, from the release of the frame to the arrival of its last bit.
     pub least: Time,
     /// Upper bound of the delay over all phases.
     pub bound: Time,

@@ -24,7 +24,7 @@ pub enum QueueBinding {
 /// Pairs (tag, ingress port) that are treated equally at all egress ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// Priority group that counts the packets at ingress: that of the arriving tag.
+    /// Priority group whose ingress occupancy includes the packets: that of the arriving tag.
     pub priority: u8,
     /// Tag at departure, by egress port; `None`: lossy.
     pub row: Vec<Option<Tag>>,
@@ -219,7 +219,7 @@ impl Factors {
         (marks.dscp(tag), marks.queue(tag))
     }
 
-    /// Returns the priority group that counts a class at ingress.
+    /// Returns the priority group whose ingress occupancy includes the packets of a class.
     pub fn priority_group(&self, marks: &Marks, class: u8) -> u8 {
         let group = self.groups.iter().find(|&&(known, _)| known == class);
         group.map_or(marks.lossy().queue, |(_, group)| group.priority)

@@ -96,7 +96,7 @@ impl PacketForwarding<'_> {
     }
 }
 
-/// Effect on the senders to one destination host.
+/// Numbers of senders to one destination host that a link failure affects, by effect (see [`Effect`]).
 #[derive(Clone, Default)]
 struct Cost {
     lossy: u64,

@@ -11,8 +11,8 @@ pub struct PortGates {
     pub interface: String,
     /// First line in the file, from 1; 0 if not available.
     pub line: usize,
-    /// Start of the first cycle, in picoseconds of `clock`.
-    pub(super) base_ps: u64,
+    /// Start of the first cycle, in nanoseconds of `clock`.
+    pub(super) base_ns: u64,
     pub(super) states: Vec<State>,
     /// The device refuses states that are shorter than the transmission time of a frame of this size in bytes; 0 if it
     /// accepts any state.
@@ -23,7 +23,7 @@ pub struct PortGates {
     pub(super) holds: bool,
     /// Whether some classes are preemptable (802.1Q clause 6.7.2). Preemption is not judged.
     pub(super) preempts: bool,
-    /// Clock of `base_ps`: TAI, REALTIME, MONOTONIC or BOOTTIME.
+    /// Clock of `base_ns`: TAI, REALTIME, MONOTONIC or BOOTTIME.
     pub(super) clock: &'static str,
 }
 
@@ -33,12 +33,12 @@ impl PortGates {
     pub(super) fn new(
         interface: String,
         line: usize,
-        base_ps: u64,
+        base_ns: u64,
         mut states: Vec<State>,
         cycle_ps: Option<u64>,
     ) -> Result<PortGates, String> {
         let sum = states.iter().try_fold(0u64, |sum, state| sum.checked_add(state.interval_ps));
-        let Some(sum) = sum.filter(|&sum| sum > 0 && sum <= MOST_PS && base_ps <= MOST_PS * 16) else {
+        let Some(sum) = sum.filter(|&sum| sum > 0 && sum <= MOST_PS) else {
             return Err(format!("the intervals of `{interface}` add up to nothing, or to more than 11 days"));
         };
         let cycle = cycle_ps.unwrap_or(sum);
@@ -56,7 +56,7 @@ impl PortGates {
         Ok(PortGates {
             interface,
             line,
-            base_ps,
+            base_ns,
             states,
             shortest_frame_bytes: 0,
             longest_frame_bytes: [u64::MAX; 8],
@@ -164,7 +164,7 @@ impl Lists {
         fabric: &Fabric,
         nodes: Vec<(String, Vec<PortGates>)>,
     ) -> Result<(), (String, GateFileError)> {
-        let bases = nodes.iter().flat_map(|(_, lists)| lists).map(|list| list.base_ps);
+        let bases = nodes.iter().flat_map(|(_, lists)| lists).map(|list| list.base_ns);
         let zero = bases.min().unwrap_or(0);
         self.check_clocks(&nodes)?;
         for (node, lists) in nodes {
@@ -208,7 +208,7 @@ impl Lists {
         fabric: &Fabric,
         node: &str,
         gates: Vec<PortGates>,
-        zero_ps: u64,
+        zero_ns: u64,
     ) -> Result<(), GateFileError> {
         let Some(id) = fabric.find(node) else {
             let element = format!("node `{node}`");
@@ -251,9 +251,11 @@ impl Lists {
             if list.longest_frame_bytes.iter().any(|&most| most < u64::MAX) {
                 self.longest.insert((node.to_owned(), port), list.longest_frame_bytes);
             }
-            let cycle_ps = list.states.iter().map(|state| state.interval_ps).sum();
+            let cycle_ps: u64 = list.states.iter().map(|state| state.interval_ps).sum();
+            // Times of today in picoseconds exceed 64 bits.
+            let offset_ps = u128::from(list.base_ns - zero_ns) * 1000 % u128::from(cycle_ps);
             // Rotate the list so that it starts at time zero.
-            let entries = rotated(list.states, (list.base_ps - zero_ps) % cycle_ps);
+            let entries = rotated(list.states, offset_ps as u64);
             self.ports.push(Port { node: node.to_owned(), port, cycle_ps, entries });
         }
         Ok(())
@@ -356,5 +358,31 @@ mod tests {
         assert_eq!(alone, ["CLOCK_MONOTONIC counts from the boot of `one`: sources must start by its clock, too"]);
         let port = added(&[("one", "swp3", "TAI")]).unwrap_err();
         assert_eq!(port, "one: line 4: `one` has no port `swp3`: it has eth0, eth1");
+    }
+
+    /// Lists that start on a day of 2026 have the same entries as lists that start at 0: only differences count.
+    #[test]
+    fn times_of_today_differ_by_their_offset_alone() {
+        let mut builder = FabricBuilder::new("test");
+        let switch = builder.add_switch("s", 1);
+        for name in ["a", "b"] {
+            let host = builder.add_host(name);
+            builder.connect(switch, host, LinkSpec::new(Rate::from_gbps(1), Time::ZERO));
+        }
+        let fabric = builder.build().unwrap();
+        let entries = |base_ns: u64, offset_ns: u64| {
+            let list = |port: &str, base| {
+                PortGates::new(port.into(), 1, base, states(&[(1, 300_000), (2, 700_000)]), None).unwrap()
+            };
+            let both = vec![list("eth0", base_ns), list("eth1", base_ns + offset_ns)];
+            let mut lists = Lists::new(0, false);
+            lists.add_gates(&fabric, vec![("s".to_owned(), both)]).unwrap();
+            lists.ports.into_iter().map(|port| port.entries).collect::<Vec<_>>()
+        };
+        let today = 1_795_000_000_123_456_789;
+        for offset_ns in [0, 250, 1_000_250, 3_600_000_000_250] {
+            assert_eq!(entries(today, offset_ns), entries(0, offset_ns), "{offset_ns}");
+        }
+        assert_ne!(entries(0, 0), entries(0, 250));
     }
 }

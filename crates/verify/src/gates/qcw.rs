@@ -149,11 +149,10 @@ impl TryFrom<RawTable> for Table {
                 _ => Err("admin-cycle-time is no whole number of picoseconds"),
             }
         });
-        let base = raw.admin_base_time.map_or(Some(0), |base| {
-            let ns = base.seconds.checked_mul(1_000_000_000)?.checked_add(base.nanoseconds)?;
-            ns.checked_mul(1000)
-        });
-        // Picoseconds since 1970 fit into 64 bits until the year 2554.
+        let base = raw
+            .admin_base_time
+            .map_or(Some(0), |base| base.seconds.checked_mul(1_000_000_000)?.checked_add(base.nanoseconds));
+        // Nanoseconds since 1970 fit into 64 bits until the year 2554.
         let base = base.ok_or("admin-base-time is too late")?;
         let holds = entries.iter().any(|entry| entry.holds);
         let states = entries.into_iter().map(|entry| entry.state).collect();
@@ -200,7 +199,7 @@ mod tests {
     #[test]
     fn gates_of_a_bridge_read_in_the_order_of_their_indices() {
         let all = parse(GOOD).unwrap();
-        assert_eq!((all.len(), all[0].interface.as_str(), all[0].base_ps), (1, "sw0p2", 2_000_000_005_000));
+        assert_eq!((all.len(), all[0].interface.as_str(), all[0].base_ns), (1, "sw0p2", 2_000_000_005));
         let states: Vec<(u8, u64)> = all[0].states.iter().map(|state| (state.gates, state.interval_ps)).collect();
         assert_eq!(states, [(128, 100_000_000), (127, 400_000_000)]);
     }

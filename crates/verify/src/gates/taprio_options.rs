@@ -85,7 +85,8 @@ pub(super) fn options(words: &[Word], first: usize, device: &str) -> Result<Port
                 at(line, format!("`{word}` is `{}`, expected a whole number of at most {most}", fabric::visible(text)))
             }
         };
-        const MOST_NS: u64 = 16_000_000_000_000_000;
+        // `tc` and the kernel read a signed number of 64 bits.
+        const MOST_NS: u64 = i64::MAX as u64;
         match word {
             "num_tc" => {
                 let text = value("a number")?;
@@ -270,7 +271,7 @@ impl Options {
         };
         let states = self.entries.iter().map(state).collect();
         let cycle = (self.cycle_ns != 0).then_some(self.cycle_ns * 1000);
-        let list = PortGates::new(device.to_owned(), first, self.base_ns.unwrap_or(0) * 1000, states, cycle);
+        let list = PortGates::new(device.to_owned(), first, self.base_ns.unwrap_or(0), states, cycle);
         let list = list.or_else(|message| at(self.entries.first().map_or(first, |entry| entry.0), message))?;
         let longest = |class: &u8| match self.max_sdu.get(usize::from(*class)) {
             None | Some(0) => u64::MAX,

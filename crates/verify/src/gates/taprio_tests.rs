@@ -10,7 +10,7 @@ const GOOD: &str = "#!/bin/sh\nip link set eth0 up\ntc qdisc replace dev eth0 pa
 fn a_command_of_the_manual_reads() {
     let all = parse(GOOD).unwrap();
     let [list] = all.as_slice() else { panic!("{all:?}") };
-    assert_eq!((list.interface.as_str(), list.line, list.base_ps), ("eth0", 3, 1_000_000));
+    assert_eq!((list.interface.as_str(), list.line, list.base_ns), ("eth0", 3, 1_000));
     let states: Vec<(u8, u64)> = list.states.iter().map(|state| (state.gates, state.interval_ps)).collect();
     // Bits are priorities. The `map` of the script gives class 0 to priority 3, and class 1 or 2 to all others.
     assert_eq!(states, [(0b0000_1000, 300_000_000), (0b1111_0111, 200_000_000)]);
@@ -29,8 +29,8 @@ fn scripts_of_equal_effect_give_equal_gates() {
     let plain = parse(GOOD).unwrap();
     let same = |text: String| {
         let read = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let gates: Vec<_> = read.iter().map(|list| (&list.interface, list.base_ps, &list.states)).collect();
-        let expected: Vec<_> = plain.iter().map(|list| (&list.interface, list.base_ps, &list.states)).collect();
+        let gates: Vec<_> = read.iter().map(|list| (&list.interface, list.base_ns, &list.states)).collect();
+        let expected: Vec<_> = plain.iter().map(|list| (&list.interface, list.base_ns, &list.states)).collect();
         assert_eq!(gates, expected, "{text}");
     };
     same(GOOD.replace("#!/bin/sh\n", "#!/usr/bin/env bash\nset -e\n"));
@@ -72,6 +72,9 @@ fn scripts_of_equal_effect_give_equal_gates() {
     same(GOOD.to_owned() + "tc qdisc add dev eth1 parent 100:1 netem loss 50%\n");
     same(GOOD.replace("S 01 300000", "S '0x01' \"300000\""));
     same(GOOD.replace("base-time 1000", "cycle-time 500000 base-time 1000"));
+    // The example of the manual page of tc-taprio starts in 2018.
+    let day = parse(&GOOD.replace("base-time 1000", "base-time 1528743495910289987")).unwrap();
+    assert_eq!(day[0].base_ns, 1_528_743_495_910_289_987);
     same(format!("{GOOD}exit 0\ntc qdisc del dev eth0 root\n"));
     same(GOOD.replace("# the rest", "# the rest; and `more` $of (it)"));
     same(GOOD.replace(" \\\n", " "));

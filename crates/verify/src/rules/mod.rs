@@ -73,7 +73,7 @@ pub struct SwitchRules {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// Arriving tag.
+    /// Tag of the arriving frame.
     pub tag: u16,
     /// Ingress ports, from 0.
     #[serde(rename = "in")]

@@ -63,6 +63,7 @@ pub struct MakeArgs {
     offload: bool,
     /// With --to taprio or qcw: start of the first cycle, in nanoseconds of TAI.
     #[arg(long, value_name = "NS", default_value_t = 0)]
+    #[arg(value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     base_time: u64,
     /// Print the summary as one JSON object.
     #[arg(long, conflicts_with = "to")]

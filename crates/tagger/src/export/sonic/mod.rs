@@ -78,7 +78,7 @@ pub struct Settings {
     pub detection_ms: u32,
     /// Time that the queue must be free before the watchdog restores it, 100 to 60000 ms.
     pub restoration_ms: u32,
-    /// XON threshold above an empty priority group, in bytes.
+    /// XON threshold: occupancy of a priority group in bytes, field `xon` of a buffer profile.
     pub xon_bytes: u64,
     /// Threshold of the shared pool, as the exponent of alpha.
     pub dynamic_th: i8,

@@ -84,8 +84,8 @@ impl TargetArgs {
         Ok(())
     }
 
-    /// Returns the settings of a SONiC export. `xon_bytes` is the XON threshold, as a distance above the level of an
-    /// empty priority group.
+    /// Returns the settings of a SONiC export. `xon_bytes` is the XON threshold: the occupancy of a priority group in
+    /// bytes, field `xon` of a buffer profile.
     pub fn settings(&self, first_tags: Vec<Tag>, xon_bytes: u64) -> Settings {
         Settings {
             binding: match self.queue_map {
