@@ -37,7 +37,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
     of("dtscoe/fig4.3c", "DTSCoE: jitter of CPRI", "thesis, figure 4.3c and table 4.1", jitter),
     Experiment {
         id: "dtscoe/price",
-        title: "DTSCoE: what it costs the flows beside it",
+        title: "DTSCoE: cost for concurrent flows",
         source: "thesis, section 4.6; no figure",
         seconds: 12,
         quick_seconds: 3,
@@ -47,7 +47,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
     of("dtscoe/drift", "DTSCoE: slots on clocks that drift", "thesis, section 4.5.2; no figure", drift::run),
     Experiment {
         id: "dtscoe/distribution",
-        title: "DTSCoE: what distribution costs",
+        title: "DTSCoE: cost of distribution",
         source: "thesis, section 4.5; no figure",
         seconds: 60,
         quick_seconds: 10,

@@ -141,7 +141,7 @@ pub fn list(experiments: &[&Experiment]) -> String {
         ]
     };
     let rows: Vec<Vec<String>> = experiments.iter().map(row).collect();
-    table(&["experiment", "what it shows", "seconds", "--quick"], &rows, 2, Layout::Fixed, 0)
+    table(&["experiment", "title", "seconds", "--quick"], &rows, 2, Layout::Fixed, 0)
 }
 
 /// Formats a number with about six significant digits, without trailing zeros.

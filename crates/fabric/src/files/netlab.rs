@@ -5,7 +5,8 @@
 //!
 //! A node with `role: host`, or with the device `linux` and no other role, is a host; any other node is a switch.
 //! `role`, `device` and `group` may name a layer. A link with one node is a stub and is skipped; a link with three or
-//! more becomes a bridge between them. The files state neither rates nor delays.
+//! more becomes a bridge between them. The attribute `ifname` of an interface names its port. The files state neither
+//! rates nor delays.
 
 use super::error::FileError;
 use super::plain::{Options, ParsedNode, ParsedTopology, counted, fail, named_like_a_host, reason_from};
@@ -111,20 +112,17 @@ pub fn read_netlab(content: &str, options: &Options) -> Result<Fabric, FileError
         if ends.is_empty() {
             return fail(location, "names no node: write `r1-r2`, [r1, r2] or {r1: , r2: }");
         }
-        if let Some(unknown) = ends.iter().find(|end| !plain.has(end)) {
+        if let Some((unknown, _)) = ends.iter().find(|(node, _)| !plain.has(node)) {
             return fail(location, format!("`{unknown}` is no node"));
         }
         if let Yaml::Boolean(true) = yaml::get(link, "disable") {
-            disabled.push(ends.join("-"));
+            disabled.push(ends.iter().map(|(node, _)| node.as_str()).collect::<Vec<_>>().join("-"));
             continue;
         }
-        let port = String::new;
         match ends.as_slice() {
-            [node] => stubs.push(node.clone()),
+            [(node, _)] => stubs.push(node.clone()),
             [a, b] => {
-                plain
-                    .connect(&(a.clone(), port()), &(b.clone(), port()), options.link)
-                    .or_else(|id| fail(location, format!("`{id}` is no node")))?;
+                plain.connect(a, b, options.link).or_else(|id| fail(location, format!("`{id}` is no node")))?;
             }
             several => {
                 let name = format!("bridge-{}", index + 1);
@@ -133,9 +131,9 @@ pub fn read_netlab(content: &str, options: &Options) -> Result<Fabric, FileError
                     return fail(location, format!("a node is called `{name}`, the name of the bridge of this link"));
                 }
                 bridges.push(name.clone());
-                for node in several {
+                for end in several {
                     plain
-                        .connect(&(node.clone(), port()), &(name.clone(), port()), options.link)
+                        .connect(end, &(name.clone(), String::new()), options.link)
                         .or_else(|id| fail(&location, format!("`{id}` is no node")))?;
                 }
             }
@@ -248,24 +246,35 @@ fn described(document: &Yaml, name: &str, node: &Yaml, default: Option<&str>) ->
     }
 }
 
-/// Returns the names of the nodes that a link connects.
-fn ends(link: &Yaml, plain: &ParsedTopology) -> Vec<String> {
+/// Node at the end of a link, and the name of its port (`ifname`); empty if the file does not state it.
+type End = (String, String);
+
+/// Returns the ends of a link.
+fn ends(link: &Yaml, plain: &ParsedTopology) -> Vec<End> {
+    let unnamed = |node: String| (node, String::new());
     match link {
-        Yaml::String(text) if plain.has(text) => vec![text.clone()],
-        Yaml::String(text) => text.split('-').map(|name| name.trim().to_owned()).collect(),
-        Yaml::Array(nodes) => nodes.iter().filter_map(node_of).collect(),
+        Yaml::String(text) if plain.has(text) => vec![unnamed(text.clone())],
+        Yaml::String(text) => text.split('-').map(|name| unnamed(name.trim().to_owned())).collect(),
+        Yaml::Array(nodes) => nodes.iter().filter_map(end_of).collect(),
         Yaml::Hash(_) => match yaml::get(link, "interfaces") {
-            Yaml::Array(nodes) => nodes.iter().filter_map(node_of).collect(),
+            Yaml::Array(nodes) => nodes.iter().filter_map(end_of).collect(),
             // Keys of a link that are not nodes are attributes.
-            _ => {
-                yaml::entries(link).into_iter().filter_map(|(key, _)| text(key)).filter(|key| plain.has(key)).collect()
-            }
+            _ => yaml::entries(link)
+                .into_iter()
+                .filter_map(|(key, value)| Some((text(key)?, port_name(value))))
+                .filter(|(node, _)| plain.has(node))
+                .collect(),
         },
         _ => Vec::new(),
     }
 }
 
-/// Returns the node name in a string, or in the `node` of a map.
-fn node_of(value: &Yaml) -> Option<String> {
-    text(value).or_else(|| text(yaml::get(value, "node")))
+/// Returns the node in a string, or in the `node` of a map, with its port.
+fn end_of(value: &Yaml) -> Option<End> {
+    Some((text(value).or_else(|| text(yaml::get(value, "node")))?, port_name(value)))
+}
+
+/// Returns the attribute `ifname` of an interface; empty if there is none.
+fn port_name(interface: &Yaml) -> String {
+    text(yaml::get(interface, "ifname")).unwrap_or_default()
 }

@@ -97,7 +97,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         id: "pabo/fig6",
-        title: "what theta and lambda do to queues and to the order of packets",
+        title: "effect of theta and lambda on queues and on the order of packets",
         source: "Shi et al., PABO: Mitigating Congestion via Packet Bounce in Data Center Networks, figure 6",
         seconds: 4,
         quick_seconds: 4,
@@ -106,7 +106,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         id: "pabo/fig11",
-        title: "three to twelve servers reply to one client: bounces, where, and what Reno loses",
+        title: "three to twelve servers reply to one client: bounces, by switch, and Reno's losses",
         source: "Shi et al., PABO: Mitigating Congestion via Packet Bounce in Data Center Networks, figure 11, table \
             II, section VI-C",
         seconds: 6,
@@ -161,7 +161,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         id: "pabo/choices",
-        title: "every figure under four sets of what the paper leaves open",
+        title: "every figure under four sets of open choices",
         source: "Shi et al., PABO: Mitigating Congestion via Packet Bounce in Data Center Networks, sections IV to VI",
         seconds: 30,
         quick_seconds: 6,

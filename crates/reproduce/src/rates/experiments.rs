@@ -72,7 +72,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         id: "eccp/fig2.19",
-        title: "what a train of probes is spread by, over its rate (figures 2.5 and 2.19)",
+        title: "strain of a probe train, over its rate (figures 2.5 and 2.19)",
         source: "thesis, figures 2.5 and 2.19",
         seconds: 4,
         quick_seconds: 2,
@@ -81,7 +81,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         id: "eccp/fig2.21",
-        title: "ECCP beside what two hosts want to send",
+        title: "ECCP beside the demands of two hosts",
         source: "thesis, figure 2.21",
         seconds: 15,
         quick_seconds: 4,
@@ -90,7 +90,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         id: "eccp/overhead",
-        title: "what ECCP's probes cost",
+        title: "overhead of ECCP's probes",
         source: "thesis, section 2.4",
         seconds: 6,
         quick_seconds: 2,

@@ -79,7 +79,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         id: "tagger/table6",
-        title: "what the lossy queue loses where links have failed",
+        title: "losses of the lossy queue with failed links",
         source: "Hu et al., Tagger: practical PFC deadlock prevention in data center networks (CoNEXT 2017), table 6",
         seconds: 160,
         quick_seconds: 12,

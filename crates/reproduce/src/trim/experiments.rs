@@ -6,7 +6,7 @@ use crate::registry::Experiment;
 pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         id: "trim/overload",
-        title: "what a port that trims gives under overload, and when headers begin to be lost",
+        title: "a trimming port under overload: goodput, and the load from which headers are lost",
         source: "closed forms: headers and frames on one line",
         seconds: 1,
         quick_seconds: 1,
@@ -15,7 +15,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         id: "trim/fig2",
-        title: "what comes to recirculation ports without feedback",
+        title: "load of the recirculation ports without feedback",
         source: "Popa et al., Implementing packet trimming support in hardware, sections 3 and 6.3, figure 2",
         seconds: 1,
         quick_seconds: 1,
@@ -96,7 +96,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         id: "trim/fig8a",
-        title: "32 senders: what the length of the response does",
+        title: "32 senders: effect of the length of the response",
         source: "Popa et al., Implementing packet trimming support in hardware, section 6.3, figure 8a",
         seconds: 2,
         quick_seconds: 1,
@@ -105,7 +105,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         id: "trim/fig8b",
-        title: "64 senders: what the length of the response does",
+        title: "64 senders: effect of the length of the response",
         source: "Popa et al., Implementing packet trimming support in hardware, section 6.3, figure 8b",
         seconds: 3,
         quick_seconds: 2,
@@ -177,7 +177,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         id: "trim/fig13",
-        title: "what transfers add to a ping, with tail drop and with trimming",
+        title: "delay that transfers add to a ping, with tail drop and with trimming",
         source: "Popa et al., Implementing packet trimming support in hardware, section 6.5, figure 13",
         seconds: 1,
         quick_seconds: 1,
@@ -213,7 +213,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         id: "trim/sensitivity",
-        title: "what goodput and trims of Tofino beside Ideal depend on, and when the difference arises",
+        title: "Tofino's goodput and trims relative to Ideal, by open parameters and over time",
         source: "Popa et al., Implementing packet trimming support in hardware, section 6.2; what it leaves open",
         seconds: 20,
         quick_seconds: 2,
@@ -222,7 +222,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         id: "trim/maxdod",
-        title: "the longest recirculation queue, and what it depends on",
+        title: "the longest recirculation queue, by parameters",
         source: "Popa et al., Implementing packet trimming support in hardware, section 6.2",
         seconds: 3,
         quick_seconds: 1,

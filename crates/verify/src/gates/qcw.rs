@@ -2,6 +2,8 @@
 
 use super::file::{GateFileError, State};
 use super::lists::PortGates;
+use super::taprio_options::FRAMING_BYTES;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 
 #[derive(Deserialize)]
@@ -36,14 +38,58 @@ struct Table {
     gates: Option<PortGates>,
 }
 
+/// Container `gate-parameter-table` of `ieee802-dot1q-sched`. Other names are errors: an element that is not read may
+/// change the gates.
 #[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct RawTable {
     gate_enabled: Option<bool>,
     config_change: Option<bool>,
     admin_cycle_time: Option<Fraction>,
+    admin_cycle_time_extension: Option<u64>,
     admin_base_time: Option<BaseTime>,
     admin_control_list: Option<ControlList>,
+    #[serde(default)]
+    queue_max_sdu_table: Vec<QueueMaxSdu>,
+    // Gates before the first cycle, and operational state of the bridge: without effect on the gates of a cycle.
+    #[serde(rename = "admin-gate-states")]
+    _admin_gate_states: Option<IgnoredAny>,
+    #[serde(rename = "oper-gate-states")]
+    _oper_gate_states: Option<IgnoredAny>,
+    #[serde(rename = "oper-control-list")]
+    _oper_control_list: Option<IgnoredAny>,
+    #[serde(rename = "oper-cycle-time")]
+    _oper_cycle_time: Option<IgnoredAny>,
+    #[serde(rename = "oper-cycle-time-extension")]
+    _oper_cycle_time_extension: Option<IgnoredAny>,
+    #[serde(rename = "oper-base-time")]
+    _oper_base_time: Option<IgnoredAny>,
+    #[serde(rename = "config-change-time")]
+    _config_change_time: Option<IgnoredAny>,
+    #[serde(rename = "config-change-error")]
+    _config_change_error: Option<IgnoredAny>,
+    #[serde(rename = "config-pending")]
+    _config_pending: Option<IgnoredAny>,
+    #[serde(rename = "tick-granularity")]
+    _tick_granularity: Option<IgnoredAny>,
+    #[serde(rename = "current-time")]
+    _current_time: Option<IgnoredAny>,
+    #[serde(rename = "supported-list-max")]
+    _supported_list_max: Option<IgnoredAny>,
+    #[serde(rename = "supported-cycle-max")]
+    _supported_cycle_max: Option<IgnoredAny>,
+    #[serde(rename = "supported-interval-max")]
+    _supported_interval_max: Option<IgnoredAny>,
+}
+
+/// Entry of `queue-max-sdu-table`: longest service data unit of a traffic class, in bytes; 0 means no limit.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct QueueMaxSdu {
+    traffic_class: u8,
+    queue_max_sdu: u32,
+    #[serde(rename = "transmission-overrun")]
+    _transmission_overrun: Option<IgnoredAny>,
 }
 
 #[derive(Deserialize)]
@@ -63,6 +109,7 @@ struct BaseTime {
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct ControlList {
     #[serde(rename = "gate-control-entry", default)]
     entries: Vec<Entry>,
@@ -77,7 +124,7 @@ struct Entry {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct RawEntry {
     index: u32,
     operation_name: String,
@@ -154,10 +201,22 @@ impl TryFrom<RawTable> for Table {
             .map_or(Some(0), |base| base.seconds.checked_mul(1_000_000_000)?.checked_add(base.nanoseconds));
         // Nanoseconds since 1970 fit into 64 bits until the year 2554.
         let base = base.ok_or("admin-base-time is too late")?;
+        if raw.admin_cycle_time_extension.is_some_and(|extension| extension > 0) {
+            return Err("admin-cycle-time-extension: only 0 is supported".to_owned());
+        }
+        let mut longest_frame_bytes = [u64::MAX; 8];
+        for QueueMaxSdu { traffic_class, queue_max_sdu, .. } in raw.queue_max_sdu_table {
+            let Some(longest) = longest_frame_bytes.get_mut(usize::from(traffic_class)) else {
+                return Err(format!("queue-max-sdu-table: traffic-class {traffic_class} is above 7"));
+            };
+            if queue_max_sdu > 0 {
+                *longest = u64::from(queue_max_sdu) + FRAMING_BYTES;
+            }
+        }
         let holds = entries.iter().any(|entry| entry.holds);
         let states = entries.into_iter().map(|entry| entry.state).collect();
         let gates = PortGates::new("the port".to_owned(), 0, base, states, cycle.transpose()?)?;
-        Ok(Table { enabled: true, gates: Some(PortGates { holds, ..gates }) })
+        Ok(Table { enabled: true, gates: Some(PortGates { holds, longest_frame_bytes, ..gates }) })
     }
 }
 
@@ -200,6 +259,12 @@ mod tests {
     fn gates_of_a_bridge_read_in_the_order_of_their_indices() {
         let all = parse(GOOD).unwrap();
         assert_eq!((all.len(), all[0].interface.as_str(), all[0].base_ns), (1, "sw0p2", 2_000_000_005));
+        assert_eq!(all[0].longest_frame_bytes, [u64::MAX; 8]);
+        let limits = "\"queue-max-sdu-table\": [{\"traffic-class\": 2, \"queue-max-sdu\": 500}, \
+                      {\"traffic-class\": 3, \"queue-max-sdu\": 0, \"transmission-overrun\": \"9\"}], \
+                      \"supported-list-max\": 16, \"gate-enabled\"";
+        let limited = parse(&GOOD.replacen("\"gate-enabled\"", limits, 1)).unwrap();
+        assert_eq!(limited[0].longest_frame_bytes[2..4], [500 + FRAMING_BYTES, u64::MAX]);
         let states: Vec<(u8, u64)> = all[0].states.iter().map(|state| (state.gates, state.interval_ps)).collect();
         assert_eq!(states, [(128, 100_000_000), (127, 400_000_000)]);
     }
@@ -229,6 +294,20 @@ mod tests {
                 "config-change is false",
             ),
             ("\"interface\"", "\"interfaces\"", 11, "missing field `interface`"),
+            ("\"gate-enabled\": true", "\"gate-enabled\": true, \"admin-cyle-time\": 1", 4, "unknown field"),
+            (
+                "\"gate-enabled\": true",
+                "\"gate-enabled\": true, \"admin-cycle-time-extension\": 5",
+                10,
+                "admin-cycle-time-extension: only 0",
+            ),
+            ("\"index\": 1", "\"index\": 1, \"gates\": 3", 7, "unknown field `gates`"),
+            (
+                "\"gate-enabled\": true",
+                "\"gate-enabled\": true, \"queue-max-sdu-table\": [{\"traffic-class\": 8, \"queue-max-sdu\": 1}]",
+                10,
+                "traffic-class 8 is above 7",
+            ),
         ];
         for (good, bad, line, message) in rows {
             let error = parse(&GOOD.replacen(good, bad, 1)).unwrap_err();

@@ -11,7 +11,7 @@ const MOST_CYCLE_NS: u64 = i32::MAX as u64;
 /// The kernel requires each state to last at least as long as a frame of this size without FCS (`ETH_ZLEN`).
 const SHORTEST_FRAME_BYTES: u64 = 60;
 /// Addresses, type and FCS of a frame, which `max-sdu` excludes (tc-taprio(8): the payload).
-const FRAMING_BYTES: u64 = 18;
+pub(super) const FRAMING_BYTES: u64 = 18;
 /// Keywords of taprio. None of them is a program: a line that begins with a keyword follows a line without `\`.
 pub(super) const WORDS: [&str; 12] = [
     "num_tc",

@@ -119,6 +119,7 @@ struct GeneratedRules {
 pub fn command(args: &RulesArgs) -> Result<Exit, Failure> {
     let fabric = fabric_source::find(&args.source, &args.flags, None)?.fabric;
     args.tunnels.check(&args.source, &fabric)?;
+    fabric_source::require_traffic(&args.source, &fabric)?;
     for output in args.out.iter().chain(&args.paths_out) {
         fabric_source::check_output(Path::new(&args.source), output)?;
     }

@@ -436,6 +436,15 @@ fn values_missing_in_a_table_or_lab_are_decided_and_reported() {
     assert!(lines(&fabric).contains(&"1 link of three or more nodes is a bridge: bridge-5".to_owned()));
     assert!(lines(&fabric).contains(&"1 unknown key not read: links[2].bandwidth".to_owned()));
 
+    // Interfaces may state the names of their ports.
+    let ports = "nodes: {l1: {role: leaf}, h1: {role: host}, h2: {role: host}}\nlinks:\n\
+                 - {l1: {ifname: Ethernet0}, h1: }\n\
+                 - interfaces: [{node: l1, ifname: Ethernet4}, {node: h2, ifname: eth1}]\n";
+    let fabric = of(ports);
+    let name = |node: &str, port| fabric.port_name(fabric.find(node).unwrap(), port).map(str::to_owned);
+    assert_eq!([name("l1", 0), name("l1", 1)], [Some("Ethernet0".to_owned()), Some("Ethernet4".to_owned())]);
+    assert_eq!(name("h2", 0).as_deref(), Some("eth1"));
+
     let edge = |a: &str, b: &str| {
         let end = |end: &str| format!("{{\"hostname\": \"{end}\", \"interfaceName\": \"{a}{b}\"}}");
         format!("{{\"node1\": {}, \"node2\": {}}}", end(a), end(b))
