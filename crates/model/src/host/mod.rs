@@ -290,9 +290,9 @@ impl Host {
     pub fn progress(&self) -> Option<Progress> {
         let mut flows = self.senders.flows.iter().filter(|flow| flow.active);
         let draws = self.flow_schedule.arrivals.iter().any(|(_, next)| next.is_some());
-        let unfinished = |flow: &Outgoing| flow.size_bytes != traffic::ENDLESS;
-        let endless = flows.clone().any(|flow| !unfinished(flow));
-        (!draws && !flows.any(unfinished)).then_some(Progress { finished: self.senders.finished, endless })
+        let is_finite = |flow: &Outgoing| flow.size_bytes != traffic::ENDLESS;
+        let endless = flows.clone().any(|flow| !is_finite(flow));
+        (!draws && !flows.any(is_finite)).then_some(Progress { finished: self.senders.finished, endless })
     }
 
     /// Discards the reordering density measured so far, for tests of the checks.

@@ -105,7 +105,7 @@ impl Neighbours for NeighbourView<'_> {
         self.held.rate_bps(self.egress, pair)
     }
 
-    fn agreed_bps(&self, pair: HostPair) -> u64 {
+    fn committed_bps(&self, pair: HostPair) -> u64 {
         self.network.switches.committed_rates.get(&pair).copied().unwrap_or(0)
     }
 

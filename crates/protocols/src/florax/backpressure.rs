@@ -13,9 +13,9 @@ use units::{Rate, Time};
 /// inactive entries are removed faster than new entries are added; constant, so that a new flow takes constant time.
 const MAX_EXAMINED: usize = 8;
 /// After an evaluation without an XOFF, the port skips the evaluation for (number of table entries) /
-/// `LOOKS_PER_FRAME` frames. Hence the mean cost per frame is at most that of `LOOKS_PER_FRAME` table entries, for
+/// `MAX_ENTRIES_PER_FRAME` frames. Hence the mean cost per frame is at most that of `MAX_ENTRIES_PER_FRAME` table entries, for
 /// any number of flows.
-const LOOKS_PER_FRAME: usize = 16;
+const MAX_ENTRIES_PER_FRAME: usize = 16;
 
 /// Backpressure state of one output port.
 #[derive(Clone, Debug)]
@@ -92,7 +92,7 @@ impl OutputBackpressure {
         match parameters.target {
             StopTarget::Flows => HostPair { src, dst },
             StopTarget::Destinations => HostPair::to(dst),
-            StopTarget::WholePort => HostPair::EVERYBODY,
+            StopTarget::WholePort => HostPair::ALL,
         }
     }
 
@@ -195,8 +195,8 @@ impl OutputBackpressure {
             return;
         }
         let flows = parameters.target == StopTarget::Flows;
-        let everybody = occupancy > if flows { parameters.max_upper } else { parameters.upper };
-        if everybody {
+        let stops_all = occupancy > if flows { parameters.max_upper } else { parameters.upper };
+        if stops_all {
             if !self.flows.contains_key(&pair) {
                 // The flow has no table entry: its XOFF is not recorded, and ends by expiry.
                 requests.push(PauseRequest { port, pair, rate_bps: Some(0) });
@@ -212,7 +212,7 @@ impl OutputBackpressure {
             } else if self.stop_congesting(parameters, now, rate, switch, requests) {
                 self.upper = self.upper.saturating_add(parameters.raise).min(parameters.max_upper);
             } else {
-                self.patience = self.flows.len() / LOOKS_PER_FRAME;
+                self.patience = self.flows.len() / MAX_ENTRIES_PER_FRAME;
             }
         }
     }
@@ -281,8 +281,8 @@ impl OutputBackpressure {
         for (&pair, flow) in self.flows.iter().filter(|(_, flow)| flow.is_active(now, parameters.burst_gap)) {
             // A flow that the next switch limits to a rate can use no more than that rate of this link.
             let useful = switch.held_bps(pair).unwrap_or(u64::MAX);
-            let agreed_bps = switch.agreed_bps(pair);
-            demands.push(Demand { pair, rate_bps: flow.rate_bps(now).min(useful), agreed_bps });
+            let committed_bps = switch.committed_bps(pair);
+            demands.push(Demand { pair, rate_bps: flow.rate_bps(now).min(useful), committed_bps });
         }
         fair_rates(rate.as_bps(), &mut demands, &mut rates);
         let before = requests.len();

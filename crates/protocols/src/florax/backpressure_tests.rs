@@ -9,7 +9,7 @@ impl Neighbours for Alone {
     fn held_bps(&self, _: HostPair) -> Option<u64> {
         None
     }
-    fn agreed_bps(&self, _: HostPair) -> u64 {
+    fn committed_bps(&self, _: HostPair) -> u64 {
         0
     }
     fn held(&self, _: HostPair) -> u64 {
@@ -114,7 +114,7 @@ fn the_other_schemes_stop_more() {
     assert_eq!(decide(&mut output, &by_destination, now, 51), all(HostPair::to(9)));
     let simple = parameters(StopTarget::WholePort);
     let (mut output, now) = two_flows(&simple);
-    assert_eq!(decide(&mut output, &simple, now, 51), all(HostPair::EVERYBODY));
+    assert_eq!(decide(&mut output, &simple, now, 51), all(HostPair::ALL));
     assert_eq!(decide(&mut output, &simple, now, 60), []);
 }
 
@@ -140,7 +140,7 @@ fn a_flow_that_is_held_further_on_is_stopped_at_that_rate() {
         fn held_bps(&self, pair: HostPair) -> Option<u64> {
             (pair.src == 2).then_some(5_000_000)
         }
-        fn agreed_bps(&self, _: HostPair) -> u64 {
+        fn committed_bps(&self, _: HostPair) -> u64 {
             0
         }
         fn held(&self, _: HostPair) -> u64 {
@@ -271,7 +271,7 @@ impl Neighbours for Holds {
     fn held_bps(&self, to: HostPair) -> Option<u64> {
         (to.dst == 9 && self.0 > 0).then_some(0)
     }
-    fn agreed_bps(&self, _: HostPair) -> u64 {
+    fn committed_bps(&self, _: HostPair) -> u64 {
         0
     }
     fn held(&self, to: HostPair) -> u64 {

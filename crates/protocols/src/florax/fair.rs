@@ -10,7 +10,7 @@ pub struct Demand {
     /// Current rate of the flow, in bits per second.
     pub rate_bps: u64,
     /// Committed rate of the flow in bits per second; 0 without a committed rate.
-    pub agreed_bps: u64,
+    pub committed_bps: u64,
 }
 
 /// Computes the weighted max-min fair shares of the link rate `link_bps`. Sorts `demands` by demand per weight, and
@@ -22,7 +22,7 @@ pub struct Demand {
 /// committed rates of 100 and 10 Mbps they get 90 and 20 Mbps.
 pub fn fair_rates(link_bps: u64, demands: &mut [Demand], rates: &mut Vec<u64>) {
     let ordinary = (link_bps / demands.len().max(1) as u64).max(1);
-    let weight = |demand: &Demand| if demand.agreed_bps > 0 { demand.agreed_bps } else { ordinary };
+    let weight = |demand: &Demand| if demand.committed_bps > 0 { demand.committed_bps } else { ordinary };
     // Flows with the smallest demand per weight come first. Cross-multiplication compares the ratios without
     // division.
     demands.sort_by(|a, b| {
@@ -47,8 +47,8 @@ mod tests {
     use super::*;
     use units::random::Stream;
 
-    fn demand(src: u32, rate_bps: u64, agreed_bps: u64) -> Demand {
-        Demand { pair: HostPair { src, dst: 0 }, rate_bps, agreed_bps }
+    fn demand(src: u32, rate_bps: u64, committed_bps: u64) -> Demand {
+        Demand { pair: HostPair { src, dst: 0 }, rate_bps, committed_bps }
     }
 
     fn rates(link: u64, demands: &[Demand]) -> Vec<(u32, u64)> {
@@ -87,7 +87,7 @@ mod tests {
             let demanded: u64 = demands.iter().map(|demand| demand.rate_bps).sum();
             assert!(sum <= link.min(demanded) && sum + count >= link.min(demanded), "{demands:?} {given:?}");
             let weight = |demand: &Demand| {
-                if demand.agreed_bps > 0 { demand.agreed_bps } else { (link / count).max(1) }
+                if demand.committed_bps > 0 { demand.committed_bps } else { (link / count).max(1) }
             };
             for (short, (_, rate)) in demands.iter().zip(&given).filter(|(demand, (_, rate))| *rate < demand.rate_bps) {
                 for (other, (_, more)) in demands.iter().zip(&given) {

@@ -22,7 +22,7 @@ pub trait Neighbours {
     /// flow.
     fn held_bps(&self, pair: HostPair) -> Option<u64>;
     /// Returns the committed rate of a flow in bits per second; 0 without a committed rate.
-    fn agreed_bps(&self, pair: HostPair) -> u64;
+    fn committed_bps(&self, pair: HostPair) -> u64;
     /// Returns the amount of queued frames that wait because the next switch has paused their destination, in the
     /// unit of the thresholds (packets or bytes).
     fn held(&self, to: HostPair) -> u64;

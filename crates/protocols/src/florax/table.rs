@@ -20,7 +20,7 @@ impl HostPair {
     }
 
     /// The pair that covers all frames.
-    pub const EVERYBODY: HostPair = HostPair { src: ANY_SOURCE, dst: ANY_SOURCE };
+    pub const ALL: HostPair = HostPair { src: ANY_SOURCE, dst: ANY_SOURCE };
 
     /// Returns whether frames from `src` to `dst` are covered by this pair.
     pub fn covers(self, src: u32, dst: u32) -> bool {
@@ -129,6 +129,6 @@ mod tests {
     fn wild_cards_cover() {
         let pair = HostPair { src: 1, dst: 2 };
         assert!(pair.covers(1, 2) && !pair.covers(3, 2) && !pair.covers(1, 3));
-        assert!(HostPair::to(2).covers(7, 2) && !HostPair::to(2).covers(7, 1) && HostPair::EVERYBODY.covers(7, 1));
+        assert!(HostPair::to(2).covers(7, 2) && !HostPair::to(2).covers(7, 1) && HostPair::ALL.covers(7, 1));
     }
 }
