@@ -77,7 +77,7 @@ impl Explanation {
             json!({
                 "at_ps": line.at.map(Time::as_ps),
                 "until_ps": line.until.map(Time::as_ps),
-                "because": line.depth > 0,
+                "cause": line.depth > 0,
                 "text": line.text,
             })
         };

@@ -136,7 +136,8 @@ impl Watcher for Recorder {
     fn queue(&mut self, sample: QueueSample) {
         if let Some(series) = &mut self.queues {
             let QueueSample { at, node, port, class, bounced, bytes: queue_bytes, paused, .. } = sample;
-            let row = QueueRow { at, node: node.0, port: port.into(), class, bounced, queue_bytes, paused };
+            let row =
+                QueueRow { at, node: node.0, port: port.into(), class, bounce_queue: bounced, queue_bytes, paused };
             let result = series.push(&row);
             self.keep(result);
         }

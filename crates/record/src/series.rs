@@ -36,15 +36,15 @@ pub struct QueueRow {
     /// Traffic class of the queue.
     pub class: u8,
     /// `true` for the queue of bounced frames in a pair of queues.
-    pub bounced: bool,
+    pub bounce_queue: bool,
     /// Queue length in bytes.
     pub queue_bytes: u64,
     /// Whether the class is paused at this port.
     pub paused: bool,
 }
 
-/// Queue lengths over time: `time_ps, node, port, class, queue_bytes, paused, bounced`. `bounced` is true for the queue
-/// of bounced frames in a pair.
+/// Queue lengths over time: `time_ps, node, port, class, queue_bytes, paused, bounce_queue`. `bounce_queue` is true for
+/// the queue of bounced frames in a pair.
 pub struct QueueSeries(TableWriter);
 
 impl QueueSeries {
@@ -58,7 +58,7 @@ impl QueueSeries {
             number("class", "the class of the queue"),
             number("queue_bytes", "backlog in bytes"),
             Column::new("paused", ColumnType::Bool).means("the class is paused at this port"),
-            Column::new("bounced", ColumnType::Bool).means("it is the queue of bounced frames"),
+            Column::new("bounce_queue", ColumnType::Bool).means("it is the queue of bounced frames"),
         ]);
         Ok(QueueSeries(TableWriter::create(path, &columns)?.about(run)))
     }
@@ -70,7 +70,7 @@ impl QueueSeries {
     pub fn push(&mut self, sample: &QueueRow) -> Result<(), RecordError> {
         let (time_ps, node, port) = (sample.at.as_ps().into(), sample.node.into(), sample.port.into());
         let (class, queue_bytes) = (sample.class.into(), sample.queue_bytes.into());
-        self.0.push(&[time_ps, node, port, class, queue_bytes, sample.paused.into(), sample.bounced.into()])
+        self.0.push(&[time_ps, node, port, class, queue_bytes, sample.paused.into(), sample.bounce_queue.into()])
     }
 
     /// Completes the file and renames it to its path.
@@ -240,10 +240,10 @@ mod tests {
         let mut queues = QueueSeries::create(&at("queues.parquet"), &run).unwrap();
         let at_us = Time::from_us(1);
         let sample =
-            QueueRow { at: at_us, node: 3, port: 2, class: 1, bounced: false, queue_bytes: 4096, paused: true };
+            QueueRow { at: at_us, node: 3, port: 2, class: 1, bounce_queue: false, queue_bytes: 4096, paused: true };
         queues.push(&sample).unwrap();
         queues.close().unwrap();
-        let columns = ["time_ps", "node", "port", "class", "queue_bytes", "paused", "bounced"];
+        let columns = ["time_ps", "node", "port", "class", "queue_bytes", "paused", "bounce_queue"];
         assert_eq!(names(&at("queues.parquet")), columns);
         let table = read_table(&at("queues.parquet")).unwrap();
         let numbers = [1_000_000, 3, 2, 1, 4096].map(Value::U64);

@@ -136,7 +136,7 @@ pub(crate) fn queues(folder: &Path, names: &Names, end: u64) -> Result<(Vec<Curv
     let rows = |part: &Table, each: &mut dyn FnMut(Id, u64, u64)| -> Result<(), RecordError> {
         let columns = [part.u64s("node")?, part.u64s("port")?, part.u64s("class")?];
         let (times, bytes) = (part.u64s("time_ps")?, part.u64s("queue_bytes")?);
-        let bounced = match part.column("bounced") {
+        let bounced = match part.column("bounce_queue") {
             Ok(Data::Bool(bounced)) => Some(bounced),
             _ => None,
         };

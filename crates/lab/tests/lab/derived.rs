@@ -395,7 +395,7 @@ fn longest_queues_include_those_of_bounced_frames() {
         .replace("kind = \"single-switch\"\nhosts = 4", "kind = \"dumbbell\"\nleft = 3\nright = 1");
     let made = Made::of("bounced", &text);
     let table = made.table("queues.parquet");
-    let bounced = match table.column("bounced").unwrap() {
+    let bounced = match table.column("bounce_queue").unwrap() {
         Data::Bool(values) => values.clone(),
         other => panic!("{other:?}"),
     };

@@ -16,7 +16,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
 use super::column::{Column, ColumnType, Value};
-use super::{ABOUT, LEAST, MEANING, UNIT};
+use super::{ABOUT, FORMER_MINIMUM, MEANING, MINIMUM, UNIT};
 use crate::error::RecordError;
 
 /// Values of one column, `None` for a missing value.
@@ -274,7 +274,7 @@ fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Parqu
 }
 
 /// Former and present names of columns that earlier versions wrote.
-const FORMER_COLUMNS: [(&str, &str); 1] = [("alone_ps", "baseline_fct_ps")];
+const FORMER_COLUMNS: [(&str, &str); 2] = [("alone_ps", "baseline_fct_ps"), ("bounced", "bounce_queue")];
 
 fn column_of(descriptor: &ColumnDescriptor, key_values: &[KeyValue]) -> Result<Column, String> {
     let name = descriptor.path().string();
@@ -288,7 +288,9 @@ fn column_of(descriptor: &ColumnDescriptor, key_values: &[KeyValue]) -> Result<C
     let unsigned = LogicalType::integer(64, false);
     let kind = match descriptor.physical_type() {
         Physical::INT64 if descriptor.logical_type_ref() == Some(&unsigned) => ColumnType::Key,
-        Physical::INT64 if key_values(LEAST).as_deref() == Some("0") => ColumnType::U64,
+        Physical::INT64 if [MINIMUM, FORMER_MINIMUM].iter().any(|of| key_values(of).as_deref() == Some("0")) => {
+            ColumnType::U64
+        }
         Physical::INT64 => ColumnType::I64,
         Physical::DOUBLE => ColumnType::F64,
         Physical::BYTE_ARRAY => ColumnType::Text,

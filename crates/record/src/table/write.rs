@@ -13,7 +13,7 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
 
 use super::column::{Column, ColumnType, Value};
-use super::{ABOUT, LEAST, MEANING, UNIT};
+use super::{ABOUT, MEANING, MINIMUM, UNIT};
 use crate::error::RecordError;
 use crate::file::AtomicFile;
 use crate::identity::ScenarioIdentity;
@@ -180,8 +180,8 @@ fn properties(columns: &[Column]) -> WriterProperties {
         let pair = |of: &str, what: &Option<Cow<'static, str>>| {
             what.as_ref().map(|what| KeyValue::new(format!("{of}.{}", column.name), what.to_string()))
         };
-        let least = (column.kind == ColumnType::U64).then_some(Cow::Borrowed("0"));
-        [pair(UNIT, &column.unit), pair(MEANING, &column.meaning), pair(LEAST, &least)]
+        let minimum = (column.kind == ColumnType::U64).then_some(Cow::Borrowed("0"));
+        [pair(UNIT, &column.unit), pair(MEANING, &column.meaning), pair(MINIMUM, &minimum)]
     };
     let key_values: Vec<KeyValue> = columns.iter().flat_map(key_values).flatten().collect();
     if !key_values.is_empty() {
