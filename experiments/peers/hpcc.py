@@ -24,6 +24,11 @@ PERCENTILES = (50, 95, 99)
 CASES = [("star", flows, control) for flows in ("incast", "join") for control in ("dcqcn", "hpcc", "timely", "dctcp")]
 CASES += [("k8", flows, control) for flows in ("permutation", "web-search")
           for control in ("hpcc", "dcqcn", "timely", "dctcp")]
+# Keys of the configuration by folder; those of a control are in its `*.config`.
+NETWORKS = {
+    "star": {"TOPOLOGY_FILE": PEERS / "star" / "star.topo", "SIMULATOR_STOP_TIME": "2.02", "BUFFER_SIZE": "4"},
+    "k8": {"TOPOLOGY_FILE": PEERS / "k8" / "fat8.topo", "SIMULATOR_STOP_TIME": "2.05", "BUFFER_SIZE": "32"},
+}
 # Bytes of header beside the payload there: Ethernet, IPv4, UDP, sequence number. TIMELY has a time stamp of 8 bytes, HPCC
 # telemetry of 42, which has its own key here.
 HEADER_BYTES = {"timely": 56}
@@ -96,6 +101,20 @@ def flow_file(folder, flows_name, seed, is_moved, scratch):
     return flows
 
 
+def configuration(case, flows):
+    """The configuration of a case, in the keys of that simulator."""
+    folder, _, control = case
+    own = (PEERS / f"{control}.config").read_text(encoding="ascii")
+    return NETWORKS[folder] | {"FLOW_FILE": flows} | dict(line.split(maxsplit=1) for line in own.splitlines())
+
+
+def written(values, scratch):
+    """The file of these keys."""
+    file = scratch / "config.txt"
+    file.write_text("".join(f"{key} {value}\n" for key, value in values.items()), encoding="ascii")
+    return file
+
+
 def simulated_here(options, case, seed, scratch):
     """The slowdown of every flow of one run here: its time over that which the other simulator states for it alone, which
     does not depend on the control.
@@ -105,8 +124,8 @@ def simulated_here(options, case, seed, scratch):
     flows = flow_file(folder, flows_name, seed, not options.starts_of_file, scratch)
     scenario, result = scratch / "scenario.toml", scratch / f"result-{seed}"
     scenario.unlink(missing_ok=True)
-    imported = [options.tidegate, "import", "hpcc", PEERS / folder / f"{flows_name}.{control}.config"]
-    imported += ["--flows", flows, "--out", scenario] + ["--paths"] * (not options.own_paths)
+    imported = [options.tidegate, "import", "hpcc", written(configuration(case, flows), scratch), "--out", scenario]
+    imported += ["--paths"] * (not options.own_paths)
     subprocess.run(imported, check=True, capture_output=True)
     settings = [f"host.transport.header={header(control, not options.exact_times)}", f"routing.hash_seed={seed}", *options.set]
     run = [options.tidegate, "run", scenario, "--out", result, "--quiet", "--seed", str(seed)]
@@ -116,17 +135,13 @@ def simulated_here(options, case, seed, scratch):
 
 def simulated_there(build, case, seed, scratch):
     """The slowdown of every flow of one run of that simulator, whose `build` folder this is."""
-    folder, flows_name, control = case
-    flows = flow_file(folder, flows_name, seed, True, scratch)
+    folder, flows_name, _ = case
     values = dict(line.split(maxsplit=1) for line in FURTHER_KEYS.splitlines())
-    config = (PEERS / folder / f"{flows_name}.{control}.config").read_text(encoding="ascii")
-    values |= dict(line.split(maxsplit=1) for line in config.splitlines())
-    values |= {"TOPOLOGY_FILE": PEERS / folder / values["TOPOLOGY_FILE"], "FLOW_FILE": flows}
+    values |= configuration(case, flow_file(folder, flows_name, seed, True, scratch))
     outputs = ("FCT_OUTPUT_FILE", "PFC_OUTPUT_FILE", "TRACE_FILE", "TRACE_OUTPUT_FILE", "QLEN_MON_FILE")
     values |= {key: scratch / key for key in outputs}
     values["TRACE_FILE"].write_text("0\n", encoding="ascii")
-    file = scratch / "config.txt"
-    file.write_text("".join(f"{key} {value}\n" for key, value in values.items()), encoding="ascii")
+    file = written(values, scratch)
     environment = os.environ | {"LD_LIBRARY_PATH": str(build), "NS_GLOBAL_VALUE": f"RngRun={seed}"}
     subprocess.run([build / "scratch/third", file], check=True, env=environment, stdout=subprocess.DEVNULL)
     return slowdowns(values["FCT_OUTPUT_FILE"])
