@@ -8,6 +8,7 @@
 mod bases;
 mod cases;
 mod conditions;
+mod files;
 mod locations;
 mod results;
 mod values;

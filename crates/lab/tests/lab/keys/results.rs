@@ -1,6 +1,6 @@
 //! Executes a scenario, and hashes its results without the copy of the scenario's values.
 
-use super::Set;
+use super::{Set, files};
 use lab::{FinishedRun, Override, Run, RunOptions, StopFlag};
 use model::{CapturedFrame, QueueSample, Watcher};
 use record::control::ControlSample;
@@ -84,7 +84,7 @@ impl Drop for Scratch {
 
 /// Replaces `{files}` by the directory of the files that scenarios of this test read.
 fn with_files(text: &str) -> String {
-    text.replace("{files}", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lab/keys/files"))
+    text.replace("{files}", &files::FOLDER)
         .replace("{examples}", concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples"))
 }
 
