@@ -13,7 +13,6 @@
 //! defines credits for Ethernet; InfiniBand's link layer also exchanges two absolute counts.
 
 use crate::error::Error;
-use crate::opcode::read_opcode;
 use crate::reader::Reader;
 use crate::vlan::Pcp;
 use std::fmt;
@@ -39,7 +38,7 @@ impl Credit {
     /// If the bytes end early, the opcode differs, or the class is above 7.
     pub fn parse(bytes: &[u8]) -> Result<(Credit, &[u8]), Error> {
         let mut reader = Reader::new(bytes);
-        read_opcode(&mut reader, Self::OPCODE, "0xcbfc (credit)")?;
+        reader.opcode(Self::OPCODE, "0xcbfc (credit)")?;
         let class = reader.u8("credit class")?;
         if class > 7 {
             return Err(reader.unexpected("credit class", 1, class, "a class from 0 to 7"));

@@ -13,7 +13,6 @@
 
 use crate::error::Error;
 use crate::ethernet::MacAddress;
-use crate::opcode::read_opcode;
 use crate::reader::Reader;
 use std::fmt;
 
@@ -60,7 +59,7 @@ impl FlowControl {
     /// If the bytes end early, or opcode, organisation identifier or operation are unsupported.
     pub fn parse(bytes: &[u8]) -> Result<(FlowControl, &[u8]), Error> {
         let mut reader = Reader::new(bytes);
-        read_opcode(&mut reader, Self::OPCODE, "0xfffe (EXTENSION)")?;
+        reader.opcode(Self::OPCODE, "0xfffe (EXTENSION)")?;
         let organisation = reader.u24("extension's organisation")?;
         if organisation != Self::ORGANISATION {
             return Err(reader.unexpected("extension's organisation", 3, organisation, "0x7a5447"));

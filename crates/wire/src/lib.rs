@@ -37,7 +37,6 @@
 
 mod bits;
 mod error;
-mod opcode;
 mod reader;
 
 pub mod checksum;

@@ -1,7 +1,6 @@
 //! PAUSE frame (IEEE 802.3 annex 31B): pauses a whole link for a number of quanta.
 
 use crate::error::Error;
-use crate::opcode::read_opcode;
 use crate::reader::Reader;
 use std::fmt;
 
@@ -22,7 +21,7 @@ impl Pause {
     /// If the bytes end early or the opcode differs.
     pub fn parse(bytes: &[u8]) -> Result<(Pause, &[u8]), Error> {
         let mut reader = Reader::new(bytes);
-        read_opcode(&mut reader, Self::OPCODE, "0x0001 (PAUSE)")?;
+        reader.opcode(Self::OPCODE, "0x0001 (PAUSE)")?;
         let quanta = reader.u16("pause quanta")?;
         Ok((Pause { quanta }, reader.rest()))
     }

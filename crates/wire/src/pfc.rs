@@ -1,7 +1,6 @@
 //! Priority-based flow control (IEEE 802.1Qbb, now 802.1Q clause 36 and 802.3 annex 31D): a pause per priority.
 
 use crate::error::Error;
-use crate::opcode::read_opcode;
 use crate::reader::Reader;
 use crate::vlan::Pcp;
 use std::fmt;
@@ -32,7 +31,7 @@ impl Pfc {
     /// If the bytes end early or the opcode differs.
     pub fn parse(bytes: &[u8]) -> Result<(Pfc, &[u8]), Error> {
         let mut reader = Reader::new(bytes);
-        read_opcode(&mut reader, Self::OPCODE, "0x0101 (PFC)")?;
+        reader.opcode(Self::OPCODE, "0x0101 (PFC)")?;
         let enabled = reader.u16("class-enable vector")?;
         let mut pfc = Pfc::default();
         for (priority, slot) in pfc.quanta.iter_mut().enumerate() {

@@ -68,6 +68,13 @@ impl<'a> Reader<'a> {
         Err(self.unexpected(field, 8, value, "a number of at most 8 bytes"))
     }
 
+    /// Parses the opcode at the start of a MAC control frame (IEEE 802.3 clause 31). If it is not `opcode`, returns an
+    /// error with the text `expected`.
+    pub(crate) fn opcode(&mut self, opcode: u16, expected: &'static str) -> Result<(), Error> {
+        let found = self.u16("MAC control opcode")?;
+        if found == opcode { Ok(()) } else { Err(self.unexpected("MAC control opcode", 2, found, expected)) }
+    }
+
     /// Returns the bytes that have not been read.
     pub(crate) fn rest(&self) -> &'a [u8] {
         &self.bytes[self.offset_bytes..]

@@ -2,6 +2,7 @@
 //! --test cli guide` rewrites it.
 
 use crate::common::Scratch;
+use crate::common::pages::PageRunner;
 use std::path::Path;
 use std::process::Command;
 
@@ -71,4 +72,14 @@ fn guides_show_what_their_commands_print() {
             assert!(page == current, "{name}: run this test with UPDATE_DOCS=1");
         }
     }
+}
+
+#[test]
+fn the_guide_of_tagger_shows_what_its_commands_print() {
+    PageRunner::with_examples("guide-tagger").holds("guide/tagger.md", 9);
+}
+
+#[test]
+fn the_way_from_a_sonic_fabric_to_rules_shows_what_its_commands_print() {
+    PageRunner::with_examples("guide-sonic").holds("guide/sonic.md", 9);
 }

@@ -52,7 +52,6 @@ mod sweep;
 mod table;
 mod tagger;
 mod tagger_exports;
-mod tagger_guide;
 mod tagger_platforms;
 mod tagger_switches;
 mod trim;

@@ -19,7 +19,6 @@
 //! finding; the report lists tables that are not read.
 
 mod buffers;
-mod json;
 mod known;
 mod maps;
 mod ports;
@@ -27,6 +26,7 @@ mod reader;
 
 use crate::error::{Fault, Finding};
 pub(crate) use buffers::COMPUTED;
+use fabric::files::parse_json;
 use fabric::sonic::{AsicTables, BufferModel, Neighbour, TableFault, neighbours, uses_dynamic_model};
 pub(crate) use maps::table_of;
 use reader::{Object, Reader};
@@ -233,7 +233,7 @@ pub fn read(files: &[(String, String)]) -> Result<Vec<SwitchConfig>, Vec<Fault>>
     let (mut switches, mut faults): (Vec<SwitchConfig>, Vec<Fault>) = (Vec::new(), Vec::new());
     let mut objects: Vec<(String, Value)> = Vec::new();
     for (file, text) in files {
-        match json::parse(text) {
+        match parse_json(text) {
             Ok(Value::Array(list)) => {
                 objects.extend(list.into_iter().enumerate().map(|(at, one)| (format!("{file}[{at}]"), one)));
             }

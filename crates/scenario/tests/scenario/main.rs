@@ -10,7 +10,6 @@ mod former_names;
 mod keys;
 mod pipelines;
 mod reference;
-mod setup_defaults;
 mod timing;
 mod trim;
 mod validity_warnings;
