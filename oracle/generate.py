@@ -142,14 +142,14 @@ class Generator:
             control |= self.settings(dict(
                 credits=(0.5, [f"{between(2, 20)}KB"]), update=(0.3, ["64B", "1KB", "5KB"]),
                 regrant=["7us", "30us", "100us"]))
-            switch.update(flow_control=control, buffer="16MB", egress=pick(["1/8", 1, "20KB"]))
+            switch.update(flow_control=control, buffer="16MB", egress_threshold=pick(["1/8", 1, "20KB"]))
         elif not (lossless := self.has("pfc") or self.has("pause")) and not self.has("shared-buffer", 0.5):
             switch["queue"] = pick([f"{between(1, 20)} packets", f"{between(2, 30)}KB"])
         elif not lossless:
             # With about a multiple of a frame a share of what is free ends near the end of a frame.
             multiple = f"{pick([200, 1000, 1518]) * between(4, 40) - between(0, 3)}B"
             switch["buffer"] = pick([f"{between(5, 60)}KB"] * 2 + [multiple])
-            switch["egress"] = pick(["1/8", "1/4", "1/2", 1, 2, 8, f"{between(3, 20)}KB"])
+            switch["egress_threshold"] = pick(["1/8", "1/4", "1/2", 1, 2, 8, f"{between(3, 20)}KB"])
         else:
             self.has("shared-buffer", 1)
             control = {"kind": "pfc" if self.has("pfc") else "pause"}
@@ -161,7 +161,7 @@ class Generator:
                 xoff=[f"{between(2, 20)}KB", f"{between(2, 20)}KB", "1/8", "1/32", "1/64"], xon=["1KB", "2KB", "2KB"],
                 reaction=standard + ["100ns", "500ns", "3840 bit times", "10 quanta"],
                 quanta=(0.4, [8, 20, 50, 200, 1000, 5000]), headroom=(0.3, [f"{between(5, 40)}KB"])))
-            switch.update(flow_control=control, buffer=pick(["1MB", "2MB", "16MB"]), egress=pick(["1/8", 1, "20KB"]))
+            switch.update(flow_control=control, buffer=pick(["1MB", "2MB", "16MB"]), egress_threshold=pick(["1/8", 1, "20KB"]))
 
     def failures(self):
         hosts, links = self.case["hosts"], self.case["links"]

@@ -156,7 +156,7 @@ MARKING = by_kind("none", none={}, ecn=keys(size_bytes, k_min=..., k_max=None) |
 SCHEDULER = by_kind("strict", strict={}, wrr=keys(by_class(whole, 1), weights=...),
                     drr=keys(by_class(size_bytes, "1518B"), quanta=...))
 SWITCH = table(
-    keys(room, queue=None) | keys(size_bytes, buffer="16MB") | keys(size_or_share, egress=1) | keys(
+    keys(room, queue=None) | keys(size_bytes, buffer="16MB") | keys(size_or_share, egress_threshold=1) | keys(
         FLOW_CONTROL, flow_control="none") | keys(OVERLOAD, overload="drop") | keys(MARKING, marking="none") | keys(
         SCHEDULER, scheduler="strict") | keys(by_kind("none", none={}), tags="none"))
 FABRIC = by_kind(None, **{"file": keys(text, file=...), "single-switch": keys(whole, hosts=...) | keys(

@@ -133,7 +133,7 @@ class Switch(Node):
             if account is not None:  # there is no headroom [BUF7]
                 account.shared += size
         elif account is None:
-            if queue_bytes > self.threshold(self.settings.egress) or not fits_shared:
+            if queue_bytes > self.threshold(self.settings.egress_threshold) or not fits_shared:
                 return False
             self.used_bytes += size
         elif self.control.kind != "cbfc" and fits_shared \

@@ -88,7 +88,7 @@ def switch(draw, rate):
     keys = {
         "drop": [f'queue = "{draw.pick("12KB", "30KB", "100KB")}"'],
         "packets": [f'queue = "{draw.pick("8 packets", "20 packets", "100 packets")}"'],
-        "shared": [f'buffer = "{draw.pick("60KB", "200KB", "2MB")}"', f"egress = {draw.pick('1', '0.125')}"],
+        "shared": [f'buffer = "{draw.pick("60KB", "200KB", "2MB")}"', f"egress_threshold = {draw.pick('1', '0.125')}"],
         "lossy": ['buffer = "2MB"'],
         "pfc": ['buffer = "4MB"', "flow_control = " + table(
             kind='"pfc"', priorities="[3]", xoff=f'"{xoff}"', **quanta)],
@@ -112,7 +112,7 @@ def switch(draw, rate):
         "watchdog": ['buffer = "4MB"', "flow_control = " + table(kind='"pfc"', priorities="[3]", xoff='"10KB"'),
                      "watchdog = " + table(detection_time='"20us"', restoration_time='"20us"',
                                            action=f'"{draw.pick("drop", "forward")}"')],
-        "outside": ['buffer = "4MB"', 'egress = "20KB"', "flow_control = " + table(
+        "outside": ['buffer = "4MB"', 'egress_threshold = "20KB"', "flow_control = " + table(
             kind=f'"{draw.pick("pfc", "cbfc")}"', priorities="[3]", tiers="[1]")],
         "congestion-point": ['queue = "100KB"', "marking = " + table(
             kind='"congestion-point"', set_point='"10KB"', sample='"8KB"', sample_min='"3KB"')],

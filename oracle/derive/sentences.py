@@ -124,7 +124,7 @@ class Sentences:
             by_output = self.kind in ("florax", "destination", "pause-at-output")
             return queues * (2 if run.overload == "bounce" else 1) + len(ports.switch_ports) * by_output
         lossless = self.derived.lossless()
-        count, static = switches, isinstance(run.switch.get("egress", 1), str)
+        count, static = switches, isinstance(run.switch.get("egress_threshold", 1), str)
         for node, _ in ports.switch_ports:
             covered = lossless if self.takes_part(node) else set()
             accounts = 1 if self.kind == "pause" and covered else len(covered & set(ports.classes))

@@ -13,7 +13,7 @@ SharedBuffer = TypedDict(
     "SharedBuffer",
     {
         "buffer": str,
-        "egress": float | str,
+        "egress_threshold": float | str,
     },
     total=False,
 )
@@ -133,12 +133,12 @@ Tagger = TypedDict(
     "Tagger",
     {
         "kind": Literal["tagger"],
+        "rules": str,
         "algorithm": Literal["clos", "merge", "one-per-hop"],
         "paths": Literal["shortest", "up-down", "trees"],
         "bounces": int,
         "classes": int,
         "egress": Literal["new-tag", "arriving-tag"],
-        "rules": object,
     },
     total=False,
 )
@@ -148,7 +148,7 @@ QosMaps = TypedDict(
     "QosMaps",
     {
         "kind": Literal["qos-maps"],
-        "maps": object,
+        "maps": str,
     },
     total=False,
 )
@@ -335,7 +335,7 @@ Wrr = TypedDict(
     "Wrr",
     {
         "kind": Literal["wrr"],
-        "weights": object,
+        "weights": list[int] | dict[str, int],
     },
     total=False,
 )
@@ -345,7 +345,7 @@ Drr = TypedDict(
     "Drr",
     {
         "kind": Literal["drr"],
-        "quanta": object,
+        "quanta": list[str] | dict[str, str],
     },
     total=False,
 )
@@ -354,9 +354,9 @@ Drr = TypedDict(
 Shaping = TypedDict(
     "Shaping",
     {
+        "idle_slopes": list[str] | dict[str, str],
         "node": object,
         "to": object,
-        "idle_slopes": object,
     },
     total=False,
 )
@@ -377,11 +377,11 @@ Gates = TypedDict(
 Cyclic = TypedDict(
     "Cyclic",
     {
+        "cycle": str,
+        "classes": list[int],
+        "guard": str,
         "node": object,
         "to": object,
-        "cycle": str,
-        "classes": object,
-        "guard": str,
     },
     total=False,
 )

@@ -36,8 +36,6 @@ pub enum Cause {
     TtlExpired,
     /// No port leads to the destination.
     NoRoute,
-    /// No room in the host.
-    HostBuffer,
     /// No room in the bounce queue (PABO).
     BounceQueueFull,
     /// No room, and the frame has reached its bounce limit (PABO).
@@ -58,7 +56,7 @@ impl Cause {
     pub const COUNT: usize = Cause::ALL.len();
 
     /// All causes, ordered by [`Cause::index`].
-    pub const ALL: [Cause; 16] = [
+    pub const ALL: [Cause; 15] = [
         Cause::NoRoom,
         Cause::LosslessNoRoom,
         Cause::HeaderNoRoom,
@@ -68,7 +66,6 @@ impl Cause {
         Cause::BitError,
         Cause::TtlExpired,
         Cause::NoRoute,
-        Cause::HostBuffer,
         Cause::BounceQueueFull,
         Cause::BounceLimit,
         Cause::Nonconforming,
@@ -95,7 +92,6 @@ impl Cause {
             Cause::BitError => "bit error",
             Cause::TtlExpired => "ttl expired",
             Cause::NoRoute => "no route",
-            Cause::HostBuffer => "host buffer full",
             Cause::BounceQueueFull => "bounce queue full",
             Cause::BounceLimit => "bounce limit",
             Cause::Nonconforming => "nonconforming",

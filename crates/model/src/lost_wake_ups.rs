@@ -84,7 +84,7 @@ fn timing(change: impl FnOnce(&mut Setup, (fabric::NodeId, u16))) -> Setup {
 
 fn slopes(class: usize, rate: Rate) -> IdleSlopes {
     let mut slopes = IdleSlopes::default();
-    slopes.0[class] = Some(rate);
+    slopes.by_class[class] = Some(rate);
     slopes
 }
 

@@ -565,7 +565,6 @@ fn lossless_warning(counters: &Counters, cause: Cause) -> Option<String> {
         Cause::BitError => "to bit errors: flow control cannot prevent that",
         Cause::TtlExpired => "at their hop limit: routes are longer than host.ttl, or close a loop",
         Cause::Nonconforming => "as nonconforming: their senders exceeded the allowed rate",
-        Cause::HostBuffer => "at full host buffers",
         Cause::HeaderNoRoom
         | Cause::BounceQueueFull
         | Cause::BounceLimit

@@ -3,7 +3,7 @@
 use crate::custom::{CustomOverload, CustomPause};
 use fabric::routing::{Failure, Forwarding, PathTable};
 use fabric::{Fabric, NodeId, PortIndex};
-use protocols::bounce_reaction::OnBounce;
+use protocols::bounce_reaction::HalveParameters;
 use protocols::florax::BackpressureParameters;
 use protocols::headroom::{Conditions, Headroom};
 use protocols::pabo::BounceParameters;
@@ -286,8 +286,8 @@ pub struct HostParameters {
     pub trim_aware: bool,
     /// A host with the pause-storm fault: its network card pauses its switch continuously.
     pub pause_storm: Option<PauseStorm>,
-    /// Reaction of senders to frames that switches bounced back to them.
-    pub on_bounce: OnBounce,
+    /// Reaction of senders to frames that switches bounced back to them; `None`: they only resend, as in PABO.
+    pub on_bounce: Option<HalveParameters>,
     /// Reaction of hosts and senders to pauses.
     pub stopping: PauseReaction,
     /// TTL of new frames, 1 to 255.

@@ -6,7 +6,6 @@ use crate::parameters::{
 };
 use fabric::Fabric;
 use fabric::routing::{Forwarding, Mode, PathTable, RoutingError};
-use protocols::bounce_reaction::OnBounce;
 use protocols::transport::TransportParameters;
 use std::sync::Arc;
 use traffic::Load;
@@ -97,7 +96,7 @@ impl HostParameters {
             pause_storm: None,
             transports: Default::default(),
             clocks: Default::default(),
-            on_bounce: OnBounce::default(),
+            on_bounce: None,
             stopping: PauseReaction::default(),
             ttl: 64,
         }

@@ -4,35 +4,19 @@
 //! This project's reaction: [`crate::endpoint::Sender::on_returned`] is called for every returned data frame of the
 //! flow, and halves window or rate at most once per `every` returned frames and at most once per round trip.
 
-use crate::describe::Default::Value;
-use crate::describe::{Family, Mechanism, Parameter, Syntax};
+use crate::parameters::parameters;
 
-/// Description of the mechanism and its parameters.
-pub const MECHANISM: Mechanism = Mechanism {
-    kind: "halve",
-    family: Family::OnBounce,
-    title: "a sender whose frames are bounced back to it halves its window or rate",
-    source: "Shi et al., PABO, section II-G, names the idea; the definition is this project's",
-    parameters: &[Parameter {
-        key: "every",
-        syntax: Syntax::COUNT,
-        default: Value("1"),
-        meaning: "bounced frames of a flow per reduction, 1 to 1000000",
-        source: "choice of this project",
-    }],
-};
-
-/// Reaction of a sender to its bounced data frames.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum OnBounce {
-    /// Resends the returned frames without further reaction, as evaluated in the paper.
-    #[default]
-    None,
-    /// Halves window or rate, at most once per `every` returned frames and at most once per round trip.
-    Halve {
+parameters! {
+    /// Parameters of the reaction.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct HalveParameters: OnBounce "halve" {
+        title: "a sender whose frames are bounced back to it halves its window or rate";
+        source: "Shi et al., PABO, section II-G, names the idea; the definition is this project's";
         /// Minimum number of returned frames between two halvings, at least 1.
-        every: u32,
-    },
+        every: u32 = "every" count[1, 1_000_000], default "1",
+            "bounced frames of a flow per reduction, 1 to 1000000",
+            "choice of this project";
+    }
 }
 
 /// State of a flow with returned frames. The host keeps it outside the sender, since most flows never need it.

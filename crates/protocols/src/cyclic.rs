@@ -11,61 +11,53 @@
 //! received it, independent of other traffic: its delay is between h - 1 and h + 1 cycle durations. All times are local
 //! times of the node's clock; cycle 0 begins at local time zero.
 
-use crate::describe::Default::{Absent, Required};
-use crate::describe::{Family, Mechanism, Parameter, Syntax};
+use crate::describe::Default::Absent;
+use crate::describe::{Mechanism, Parameter, Syntax};
 use crate::frame::Frame;
-use crate::gates::{GateList, GateListError, GateOperation, GateState, MAX_CYCLE};
+use crate::gates::{self, GateList, GateListError, GateOperation, GateState, MAX_CYCLE};
+use crate::parameters::parameters;
 use crate::port::{Counter, Hooks, PortMechanism, PortSpec, PortView};
+use crate::settings::require;
 use units::Time;
 use units::random::Stream;
 
-/// Description of the mechanism and its parameters.
-pub const MECHANISM: Mechanism = Mechanism {
-    kind: "cyclic",
-    family: Family::Cyclic,
-    title: "frames received in one cycle are sent in the next",
-    source: "IEEE 802.1Qch (802.1Q-2022, annex T)",
-    parameters: &[
-        Parameter {
-            key: "node",
-            syntax: Syntax::other("a switch", "\"S1\""),
-            default: Absent("every switch"),
-            meaning: "the switch of the ports",
-            source: "802.1Q-2022, annex T",
-        },
-        Parameter {
-            key: "to",
-            syntax: Syntax::other("a list of neighbours", "[\"S2\"]"),
-            default: Absent("every port of the node"),
-            meaning: "only the ports to these neighbours",
-            source: "802.1Q-2022, annex T",
-        },
-        Parameter {
-            key: "cycle",
-            syntax: Syntax::TIME,
-            default: Required,
-            meaning: "length of a cycle: at least the frames that a port receives in one, plus one longest frame of a \
-                      lower class",
-            source: "802.1Q-2022, T.5",
-        },
-        Parameter {
-            key: "classes",
-            syntax: Syntax::other("two classes", "[6, 7]"),
-            default: Required,
-            meaning: "a pair of classes. Frames of both wait in the queue of the first if received in an even cycle, \
-                      of the second if in an odd one; their class does not change",
-            source: "802.1Q-2022, T.3",
-        },
-        Parameter {
-            key: "guard",
-            syntax: Syntax::TIME,
-            default: Absent("the delay of the port's link"),
-            meaning: "time before the end of a cycle at which both gates close, so that frames arrive in the cycle in \
-                      which they are sent",
-            source: "802.1Q-2022, T.5 (dead time)",
-        },
-    ],
+const NODE: Parameter = Parameter {
+    syntax: Syntax::other("a switch", "\"S1\""),
+    default: Absent("every switch"),
+    meaning: "the switch of the ports",
+    source: TO.source,
+    ..gates::NODE
 };
+const TO: Parameter = Parameter { source: "802.1Q-2022, annex T", ..gates::TO };
+
+parameters! {
+    /// Parameters of cyclic queuing.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct CyclicParameters: Cyclic "cyclic" {
+        title: "frames received in one cycle are sent in the next";
+        source: "IEEE 802.1Qch (802.1Q-2022, annex T)";
+        /// Duration of a cycle.
+        cycle: Time = "cycle" time, required,
+            "length of a cycle: at least the frames that a port receives in one, plus one longest frame of a lower \
+             class",
+            "802.1Q-2022, T.5";
+        /// Classes of the queues for frames received in even and in odd cycles.
+        classes: [u8; 2] = "classes" class_pair, required,
+            "a pair of classes. Frames of both wait in the queue of the first if received in an even cycle, of the \
+             second if in an odd one; their class does not change",
+            "802.1Q-2022, T.3";
+        /// Time before the end of a cycle in which no frame of the classes is on the wire; `None`: the delay of the
+        /// port's link.
+        guard: Option<Time> = "guard" time, absent "the delay of the port's link",
+            "time before the end of a cycle at which both gates close, so that frames arrive in the cycle in which \
+             they are sent",
+            "802.1Q-2022, T.5 (dead time)";
+    }
+    also [NODE, TO]
+    check(parameters) {
+        [require(parameters.cycle > Time::ZERO, "cycle", "a time above zero, like \"10us\"")]
+    }
+}
 
 /// Error in the parameters of cyclic queuing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -119,6 +119,12 @@ pub enum ValueType {
     Class,
     /// A list of traffic classes.
     Classes,
+    /// Two different traffic classes, in order.
+    ClassPair,
+    /// A value for each class: a list of eight, or a table by class. Classes that the table omits have the text.
+    ByClass(&'static Syntax, &'static str),
+    /// Name of a file.
+    File,
     /// One of these words.
     Word(&'static [&'static str]),
     /// One of these words, or a value of the second type.
@@ -170,6 +176,29 @@ impl Syntax {
     pub const REACTION: Syntax = Syntax::new(ValueType::Reaction, "standard or a time", "\"500ns\"");
     /// A list of traffic classes.
     pub const CLASSES: Syntax = Syntax::new(ValueType::Classes, "a list of classes", "[3]");
+
+    /// Two different traffic classes.
+    pub const CLASS_PAIR: Syntax = Syntax::new(ValueType::ClassPair, "two classes", "[6, 7]");
+    /// Frames per class and round, from 1 to 65,535.
+    pub const WEIGHTS: Syntax = Syntax::new(
+        ValueType::ByClass(&Syntax::count_in(1, 65_535), "1"),
+        "eight numbers, or a table of class and number",
+        "[1, 1, 1, 4, 1, 1, 1, 1]",
+    );
+    /// Bytes per class and round.
+    pub const QUANTA: Syntax = Syntax::new(
+        ValueType::ByClass(&Syntax::SIZE, "1518B"),
+        "eight sizes, or a table of class and size",
+        "{ 3 = \"6KB\" }",
+    );
+    /// Rates of some classes.
+    pub const SLOPES: Syntax =
+        Syntax::new(ValueType::ByClass(&Syntax::RATE, "none"), "rates by class", "{ 6 = \"300Mbps\" }");
+
+    /// Name of a file, such as `example`.
+    pub const fn file(example: &'static str) -> Syntax {
+        Syntax::new(ValueType::File, "a file", example)
+    }
 
     /// A value that the scenario reader interprets.
     pub const fn other(name: &'static str, example: &'static str) -> Syntax {

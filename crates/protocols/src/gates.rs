@@ -23,6 +23,24 @@ const CLASSES: usize = 8;
 /// Maximum duration of a gate cycle: 11 days, so that sums of cycles fit a [`Time`].
 pub const MAX_CYCLE: Time = Time::from_s(1_000_000);
 
+/// Node of the ports that a table is for.
+pub(crate) const NODE: Parameter = Parameter {
+    key: "node",
+    syntax: Syntax::other("a switch or a host", "\"S1\""),
+    default: Required,
+    meaning: "the switch or host of the ports",
+    source: "802.1Q-2022, 8.6.8.4",
+};
+
+/// Neighbours that the ports of the node lead to.
+pub(crate) const TO: Parameter = Parameter {
+    key: "to",
+    syntax: Syntax::other("a list of neighbours", "[\"S2\"]"),
+    default: Absent("every port of the node"),
+    meaning: "only the ports to these neighbours",
+    source: "802.1Q-2022, 8.6.8.4",
+};
+
 /// Description of the mechanism and its parameters.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "gates",
@@ -37,20 +55,8 @@ pub const MECHANISM: Mechanism = Mechanism {
             meaning: "a file that `tidegate schedule --to json` wrote: the gates of all its ports",
             source: "802.1Q-2022, 8.6.8.4",
         },
-        Parameter {
-            key: "node",
-            syntax: Syntax::other("a switch or a host", "\"S1\""),
-            default: Required,
-            meaning: "the switch or host of the ports",
-            source: "802.1Q-2022, 8.6.8.4",
-        },
-        Parameter {
-            key: "to",
-            syntax: Syntax::other("a list of neighbours", "[\"S2\"]"),
-            default: Absent("every port of the node"),
-            meaning: "only the ports to these neighbours",
-            source: "802.1Q-2022, 8.6.8.4",
-        },
+        NODE,
+        TO,
         Parameter {
             key: "states",
             syntax: Syntax::other(

@@ -15,8 +15,6 @@ pub mod dcqcn;
 pub mod dctcp;
 pub mod dctcp_rate;
 pub mod describe;
-pub mod detour;
-pub mod drop;
 pub mod eccp;
 pub mod ecn;
 pub mod endpoint;

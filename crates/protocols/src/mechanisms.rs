@@ -1,10 +1,29 @@
 //! List of all mechanisms, for the command `mechanisms`, for the documentation, and for the valid keys of scenarios.
 
-use crate::describe::Mechanism;
+use crate::describe::{Family, Mechanism};
 use crate::port_mechanisms::Marking;
 use crate::{
-    bounce_reaction, cbfc, cyclic, detour, drop, florax, gates, pabo, pause, pipeline_trim, preemption, qos_maps,
-    scheduler, shaping, shared_buffer, tagger, transport, trim, watchdog,
+    bounce_reaction, cbfc, cyclic, florax, gates, pabo, pause, pipeline_trim, preemption, qos_maps, scheduler, shaping,
+    shared_buffer, tagger, transport, trim, watchdog,
+};
+
+/// Description of tail drop; implemented in `model`.
+const DROP: Mechanism = Mechanism {
+    kind: "drop",
+    family: Family::Overload,
+    title: "frames without buffer space are dropped",
+    source: "tail drop",
+    parameters: &[],
+};
+
+/// Description of DIBS: a packet whose output queue is full is detoured through another port of the switch, chosen at
+/// random; implemented in `model`.
+const DETOUR: Mechanism = Mechanism {
+    kind: "detour",
+    family: Family::Overload,
+    title: "DIBS: by a random other port towards a switch, when the queue is full",
+    source: "Zarifis et al., DIBS: Just-in-time Congestion Mitigation for Data Centers (EuroSys 2014)",
+    parameters: &[],
 };
 
 /// All mechanisms, in the order in which they act on a frame.
@@ -20,9 +39,9 @@ pub fn all() -> impl Iterator<Item = &'static Mechanism> {
         &florax::PAUSE_AT_OUTPUT,
         &tagger::MECHANISM,
         &qos_maps::MECHANISM,
-        &drop::MECHANISM,
+        &DROP,
         &pabo::MECHANISM,
-        &detour::MECHANISM,
+        &DETOUR,
         &trim::TRIM,
         &trim::CUT_PAYLOAD,
         &trim::SFC,
@@ -32,8 +51,8 @@ pub fn all() -> impl Iterator<Item = &'static Mechanism> {
     .chain(Marking::MECHANISMS.iter().copied())
     .chain([
         &scheduler::STRICT,
-        &scheduler::WRR,
-        &scheduler::DRR,
+        &scheduler::wrr::MECHANISM,
+        &scheduler::drr::MECHANISM,
         &shaping::MECHANISM,
         &gates::MECHANISM,
         &cyclic::MECHANISM,

@@ -44,8 +44,9 @@
 //! ```
 //!
 //! The key is followed by its parser, a function of [`settings`](crate::settings): `bytes`, `time`, `rate`, `share`,
-//! `count`, `number`, `positive`, `switch`, `class`, `classes`, `frame_bytes`, `threshold`, `queue_limit`,
-//! `fraction`, `reaction`, or `word` with its words and their values; `word["one", "other"]` yields the word itself.
+//! `count`, `number`, `positive`, `switch`, `class`, `classes`, `class_pair`, `weights`, `quanta`, `slopes`,
+//! `frame_bytes`, `threshold`, `queue_limit`, `fraction`, `reaction`, `file` with an example, or `word` with its words
+//! and their values; `word["one", "other"]` yields the word itself.
 //! `time_or["path"]` parses `path` as `None`; `either["path" = Cap::Path, bytes = Cap::Bytes]` parses one of the
 //! words, or a value with that parser; `switch[Ecn::Off, Ecn::Classic]` maps false and true; `count[1, 255]` has a
 //! range. `check` returns an array of tests of the values and their combinations. It may be omitted, and is not
@@ -294,6 +295,11 @@ macro_rules! parameters {
     (@syntax number) => { $crate::describe::Syntax::NUMBER };
     (@syntax class) => { $crate::describe::Syntax::CLASS };
     (@syntax classes) => { $crate::describe::Syntax::CLASSES };
+    (@syntax class_pair) => { $crate::describe::Syntax::CLASS_PAIR };
+    (@syntax weights) => { $crate::describe::Syntax::WEIGHTS };
+    (@syntax quanta) => { $crate::describe::Syntax::QUANTA };
+    (@syntax slopes) => { $crate::describe::Syntax::SLOPES };
+    (@syntax file $example:literal) => { $crate::describe::Syntax::file($example) };
     (@syntax threshold) => { $crate::describe::Syntax::THRESHOLD };
     (@syntax queue_limit) => { $crate::describe::Syntax::QUEUE_LIMIT };
     (@syntax fraction) => { $crate::describe::Syntax::FRACTION };
@@ -314,7 +320,7 @@ macro_rules! parameters {
     (@syntax word $first:literal = $one:expr $(, $word:literal = $variant:expr)* $(,)?) => {
         $crate::describe::Syntax::word(
             &[$first $(, $word)*],
-            concat!($first $(, " or ", $word)*),
+            $crate::parameters::parameters!(@list $first $(, $word)*),
             concat!("\"", $first, "\""),
         )
     };
@@ -322,9 +328,16 @@ macro_rules! parameters {
     (@or $syntax:ident, $name:literal, $($word:literal),+) => {
         $crate::describe::Syntax::new(
             $crate::describe::ValueType::Or(&[$($word),+], &$crate::describe::Syntax::$syntax.value),
-            concat!($($word, " or ",)+ $name),
+            $crate::parameters::parameters!(@list $($word,)+ $name),
             $crate::describe::Syntax::$syntax.example,
         )
+    };
+
+    // Words in a sentence: "a", "a or b", "a, b or c".
+    (@list $one:literal) => { $one };
+    (@list $one:literal, $other:literal) => { concat!($one, " or ", $other) };
+    (@list $one:literal, $($other:literal),+) => {
+        concat!($one, ", ", $crate::parameters::parameters!(@list $($other),+))
     };
 
     (@default required) => { $crate::describe::Default::Required };

@@ -1,7 +1,6 @@
 //! Class schedulers of a port: strict priority, weighted round robin, deficit round robin.
 
-use crate::describe::Default::Required;
-use crate::describe::{Family, Mechanism, Parameter, Syntax};
+use crate::describe::{Family, Mechanism};
 
 /// Description of strict priority scheduling.
 pub const STRICT: Mechanism = Mechanism {
@@ -12,37 +11,39 @@ pub const STRICT: Mechanism = Mechanism {
     parameters: &[],
 };
 
-/// Description of weighted round robin and its parameters.
-pub const WRR: Mechanism = Mechanism {
-    kind: "wrr",
-    family: Family::Scheduler,
-    title: "weighted round robin: a number of frames per class",
-    source: "weighted round robin",
-    parameters: &[Parameter {
-        key: "weights",
-        syntax: Syntax::other("eight numbers, or a table of class and number", "[1, 1, 1, 4, 1, 1, 1, 1]"),
-        default: Required,
-        meaning: "frames per class and round: eight numbers, or a table of class and number; classes missing in the \
-                  table have 1",
-        source: "required: the weights are the operator's choice",
-    }],
-};
+/// Weighted round robin.
+pub mod wrr {
+    crate::parameters::parameters! {
+        /// Parameters of weighted round robin.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct WrrParameters: Scheduler "wrr" {
+            title: "weighted round robin: a number of frames per class";
+            source: "weighted round robin";
+            /// Frames per round, by class.
+            weights: [u16; 8] = "weights" weights, required,
+                "frames per class and round: eight numbers, or a table of class and number; classes missing in the \
+                 table have 1",
+                "required: the weights are the operator's choice";
+        }
+    }
+}
 
-/// Description of deficit round robin and its parameters.
-pub const DRR: Mechanism = Mechanism {
-    kind: "drr",
-    family: Family::Scheduler,
-    title: "deficit round robin: a number of bytes per class",
-    source: "Shreedhar and Varghese, 1996",
-    parameters: &[Parameter {
-        key: "quanta",
-        syntax: Syntax::other("eight sizes, or a table of class and size", "{ 3 = \"6KB\" }"),
-        default: Required,
-        meaning: "bytes per class and round: eight sizes, or a table of class and size; classes missing in the table \
-                  have 1518B",
-        source: "required: the weights are the operator's choice",
-    }],
-};
+/// Deficit round robin.
+pub mod drr {
+    crate::parameters::parameters! {
+        /// Parameters of deficit round robin.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct DrrParameters: Scheduler "drr" {
+            title: "deficit round robin: a number of bytes per class";
+            source: "Shreedhar and Varghese, 1996";
+            /// Bytes per round, by class, each at least 1.
+            quantum_bytes: [u32; 8] = "quanta" quanta, required,
+                "bytes per class and round: eight sizes, or a table of class and size; classes missing in the table \
+                 have 1518B",
+                "required: the weights are the operator's choice";
+        }
+    }
+}
 
 /// Class scheduler of one port.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -194,6 +194,57 @@ pub(crate) fn classes(key: &str, text: &str) -> Result<u8, ParameterError> {
     if classes == 0 { Err(wrong(key, text, "a list of at least one class")) } else { Ok(classes) }
 }
 
+/// Parses two different traffic classes: `[6, 7]`.
+pub(crate) fn class_pair(key: &str, text: &str) -> Result<[u8; 2], ParameterError> {
+    let inner = text.trim().strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+    let (first, second) = inner.and_then(|inner| inner.split_once(',')).unwrap_or_default();
+    match (class(key, first.trim()), class(key, second.trim())) {
+        (Ok(first), Ok(second)) if first != second => Ok([first, second]),
+        _ => Err(wrong(key, text, "a list of two different classes, such as [6, 7]")),
+    }
+}
+
+/// Parses a list of eight values, class 0 first, each by `read`.
+fn by_class<T: Copy + Default>(
+    key: &str,
+    text: &str,
+    read: impl Fn(&str, &str) -> Result<T, ParameterError>,
+) -> Result<[T; 8], ParameterError> {
+    let inner = text.trim().strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+    let items: Vec<&str> = inner.unwrap_or_default().split(',').map(str::trim).collect();
+    if items.len() != 8 {
+        return Err(wrong(key, text, "a list of eight values, class 0 first"));
+    }
+    let mut all = [T::default(); 8];
+    for (slot, item) in all.iter_mut().zip(items) {
+        *slot = read(key, item)?;
+    }
+    Ok(all)
+}
+
+/// Parses the weight of each class.
+pub(crate) fn weights(key: &str, text: &str) -> Result<[u16; 8], ParameterError> {
+    by_class(key, text, |key, text| count_in(key, text, 1, 65_535))
+}
+
+/// Parses the quantum of each class.
+pub(crate) fn quanta(key: &str, text: &str) -> Result<[u32; 8], ParameterError> {
+    by_class(key, text, |key, text| {
+        let bytes = u32::try_from(bytes(key, text)?).ok().filter(|bytes| *bytes > 0);
+        bytes.ok_or_else(|| wrong(key, text, "a size from 1B to 4GB"))
+    })
+}
+
+/// Parses the rate of each class; `none` for those without.
+pub(crate) fn slopes(key: &str, text: &str) -> Result<[Option<Rate>; 8], ParameterError> {
+    by_class(key, text, |key, text| rate_or(key, text, "none"))
+}
+
+/// Takes the name of a file. The path is relative to the folder of the scenario.
+pub(crate) fn file(_: &str, text: &str, _example: &str) -> Result<String, ParameterError> {
+    Ok(text.to_owned())
+}
+
 /// Parses a number above 0.
 pub(crate) fn positive(key: &str, text: &str) -> Result<f64, ParameterError> {
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);

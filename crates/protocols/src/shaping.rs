@@ -12,9 +12,12 @@
 //! Preamble and inter-frame gap count as time on the wire, so that an idle slope is a rate of wire bytes
 //! (802.1Q-2022, 34.4).
 
-use crate::describe::Default::{Absent, Required};
-use crate::describe::{Family, Mechanism, Parameter, Syntax};
+use crate::describe::Default::Absent;
+use crate::describe::{Mechanism, Parameter};
+use crate::gates;
+use crate::parameters::parameters;
 use crate::port::{Hooks, PortMechanism, PortSpec};
+use crate::settings::require;
 use units::{Rate, Time};
 
 /// Number of traffic classes of a port.
@@ -22,51 +25,36 @@ const CLASSES: usize = 8;
 /// Factor of the unit of credit: with credit in bits times this factor, 1 bit/s adds one unit per picosecond.
 const PS_PER_S: u64 = 1_000_000_000_000;
 
-/// Description of credit-based shaping.
-pub const MECHANISM: Mechanism = Mechanism {
-    kind: "shaping",
-    family: Family::Shaping,
-    title: "credit-based shaper: a class sends only with credit",
-    source: "IEEE 802.1Qav (802.1Q-2022, 8.6.8.2 and annex L)",
-    parameters: &[
-        Parameter {
-            key: "node",
-            syntax: Syntax::other("a switch or a host", "\"S1\""),
-            default: Absent("every switch"),
-            meaning: "the switch or host of the ports",
-            source: "802.1Q-2022, 8.6.8.2",
-        },
-        Parameter {
-            key: "to",
-            syntax: Syntax::other("a list of neighbours", "[\"S2\"]"),
-            default: Absent("every port of the node"),
-            meaning: "only the ports to these neighbours",
-            source: "802.1Q-2022, 8.6.8.2",
-        },
-        Parameter {
-            key: "idle_slopes",
-            syntax: Syntax::other("rates by class", "{ 6 = \"300Mbps\" }"),
-            default: Required,
-            meaning: "rate at which the credit of each class grows, its share of the wire, preamble and gap included. \
-                      The sum at a port is at most its rate",
-            source: "802.1Q-2022, 8.6.8.2 (idleSlope)",
-        },
-    ],
-};
+const NODE: Parameter = Parameter { default: Absent("every switch"), source: TO.source, ..gates::NODE };
+const TO: Parameter = Parameter { source: "802.1Q-2022, 8.6.8.2", ..gates::TO };
 
-/// Idle slope of each class at one port; `None` for classes without shaping.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct IdleSlopes(pub [Option<Rate>; CLASSES]);
+parameters! {
+    /// Idle slopes of one port.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct IdleSlopes: Shaping "shaping" {
+        title: "credit-based shaper: a class sends only with credit";
+        source: "IEEE 802.1Qav (802.1Q-2022, 8.6.8.2 and annex L)";
+        /// Rate by class; `None` for unshaped classes.
+        by_class: [Option<Rate>; CLASSES] = "idle_slopes" slopes, required,
+            "rate at which the credit of each class grows, its share of the wire, preamble and gap included. The sum \
+             at a port is at most its rate",
+            "802.1Q-2022, 8.6.8.2 (idleSlope)";
+    }
+    also [NODE, TO]
+    check(slopes) {
+        [require(slopes.classes() != 0, "idle_slopes", "the rate of at least one class, like { 6 = \"300Mbps\" }")]
+    }
+}
 
 impl IdleSlopes {
     /// Sum of all idle slopes in bits per second.
     pub fn total_bps(&self) -> u128 {
-        self.0.iter().flatten().map(|slope| u128::from(slope.as_bps())).sum()
+        self.by_class.iter().flatten().map(|slope| u128::from(slope.as_bps())).sum()
     }
 
     /// Bitmask of the shaped classes.
     pub fn classes(&self) -> u8 {
-        (0..CLASSES).filter(|&class| self.0[class].is_some()).fold(0, |classes, class| classes | 1 << class)
+        (0..CLASSES).filter(|&class| self.by_class[class].is_some()).fold(0, |classes, class| classes | 1 << class)
     }
 }
 
@@ -105,7 +93,7 @@ impl CreditShaper {
     /// which the gate of the class was open.
     pub fn settle(&mut self, now: Time, waiting: u8, open: impl Fn(u8, Time, Time) -> Time) {
         for class in 0..CLASSES as u8 {
-            let Some(slope) = self.slopes.0[usize::from(class)] else { continue };
+            let Some(slope) = self.slopes.by_class[usize::from(class)] else { continue };
             let credit = &mut self.credits[usize::from(class)];
             // A frame of the class is on the wire until `at`, and has been charged until then.
             if credit.at > now {
@@ -123,14 +111,14 @@ impl CreditShaper {
 
     /// Whether the credit of `class` permits the start of a frame, in the state of the last [`settle`](Self::settle).
     pub fn may_start(&self, class: u8) -> bool {
-        self.slopes.0[usize::from(class)].is_none() || self.credits[usize::from(class)].value >= 0
+        self.slopes.by_class[usize::from(class)].is_none() || self.credits[usize::from(class)].value >= 0
     }
 
     /// Earliest start of a frame of `class` if its gate stays open: the time at which its credit is no longer
     /// negative.
     pub fn starts_at(&self, class: u8) -> Time {
         let credit = self.credits[usize::from(class)];
-        match self.slopes.0[usize::from(class)] {
+        match self.slopes.by_class[usize::from(class)] {
             Some(slope) if credit.value < 0 => {
                 let wait = (-credit.value).unsigned_abs().div_ceil(u128::from(slope.as_bps().max(1)));
                 credit.at.saturating_add(Time::from_ps(u64::try_from(wait).unwrap_or(u64::MAX)))
@@ -143,7 +131,7 @@ impl CreditShaper {
     /// [`settle`](Self::settle) and with an open gate, rounded up to whole picoseconds; zero for a class without
     /// shaping.
     pub fn sufficient_at(&self, class: u8) -> Time {
-        let Some(slope) = self.slopes.0[usize::from(class)] else { return Time::ZERO };
+        let Some(slope) = self.slopes.by_class[usize::from(class)] else { return Time::ZERO };
         let credit = self.credits[usize::from(class)];
         if credit.value < 0 {
             return self.starts_at(class);
@@ -186,7 +174,7 @@ impl CreditShaper {
     /// Negated send slope: credit that a class loses per picosecond on the wire, the port rate minus the idle slope;
     /// `None` for a class without shaping.
     fn send_slope(&self, class: u8) -> Option<i128> {
-        let slope = self.slopes.0[usize::from(class)]?;
+        let slope = self.slopes.by_class[usize::from(class)]?;
         Some(i128::from(self.rate.as_bps()) - i128::from(slope.as_bps()))
     }
 
@@ -241,7 +229,7 @@ mod tests {
 
     fn shaper(class: usize, slope: Rate) -> CreditShaper {
         let mut slopes = IdleSlopes::default();
-        slopes.0[class] = Some(slope);
+        slopes.by_class[class] = Some(slope);
         CreditShaper::new(slopes, RATE)
     }
 

@@ -1,22 +1,17 @@
 //! Scenario parameters of Tagger. The crate `tagger` computes the rules; switches only apply them.
 
-use crate::describe::{Default, Parameter, Syntax};
 use crate::parameters::parameters;
-
-const RULES: Parameter = Parameter {
-    key: "rules",
-    syntax: Syntax::other("a file", "\"rules.json\""),
-    default: Default::Absent("as `algorithm`"),
-    meaning: "a rule file for this fabric, relative to the scenario's folder; one of rules and algorithm",
-    source: "choice of this project",
-};
 
 parameters! {
     /// Parameters of Tagger's tag rules.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct TaggerParameters: Tags "tagger" {
         title: "tags that exclude cycles of pauses under any forwarding";
         source: "Tagger (Hu et al., CoNEXT 2017)";
+        /// File of the rules, relative to the scenario's folder; `None` if an algorithm generates the rules.
+        rules: Option<String> = "rules" file["\"rules.json\""], absent "as `algorithm`",
+            "a rule file for this fabric, relative to the scenario's folder; one of rules and algorithm",
+            "choice of this project";
         /// Algorithm that generates the rules; `None` if a file contains the rules.
         algorithm: Option<&'static str> = "algorithm" word["clos", "merge", "one-per-hop"], absent "as `rules`",
             "clos: the tag rises at every bounce (from down to up); merge: tags of one a hop, merged greedily \
@@ -42,5 +37,4 @@ parameters! {
              or without rules",
             "Tagger, section 7 and figure 8";
     }
-    also [RULES]
 }

@@ -108,13 +108,17 @@ fn python_type(value: ValueType) -> String {
         format!("Literal[{}]", words.join(", "))
     };
     match value {
-        ValueType::Text | ValueType::Size | ValueType::Time | ValueType::Rate => "str".to_owned(),
+        ValueType::Text | ValueType::File | ValueType::Size | ValueType::Time | ValueType::Rate => "str".to_owned(),
         ValueType::QueueLimit | ValueType::Reaction => "str".to_owned(),
         ValueType::Share | ValueType::Fraction | ValueType::Threshold => "float | str".to_owned(),
         ValueType::Count | ValueType::CountIn(..) | ValueType::Class => "int".to_owned(),
         ValueType::Positive | ValueType::Number => "float".to_owned(),
         ValueType::Flag => "bool".to_owned(),
-        ValueType::Classes => "list[int]".to_owned(),
+        ValueType::ByClass(of, _) => {
+            let of = python_type(of.value);
+            format!("list[{of}] | dict[str, {of}]")
+        }
+        ValueType::Classes | ValueType::ClassPair => "list[int]".to_owned(),
         ValueType::Word(words) => literal(words),
         ValueType::Or(words, of) => match python_type(*of) {
             any if any.ends_with("str") => any,

@@ -15,9 +15,9 @@ pub(crate) fn read(section: &Section<'_, '_>) -> Option<(Collective, Option<Host
         Operation::AllToAll,
     ];
     const ALGORITHMS: [&str; 5] = ["ring", "tree", "halving-doubling", "hierarchical", "direct"];
-    let operation = section.word("operation", "collective operation", &OPERATIONS.map(Operation::name));
+    let operation = section.word("operation", &OPERATIONS.map(Operation::name));
     let operation = OPERATIONS.into_iter().find(|known| Some(known.name()) == operation);
-    let written = section.word("algorithm", "algorithm", &ALGORITHMS);
+    let written = section.word("algorithm", &ALGORITHMS);
     let absent = if operation == Some(Operation::AllToAll) { "direct" } else { "ring" };
     let algorithm = if section.has("algorithm") { written } else { Some(absent) };
     if operation.is_none() || algorithm.is_none() {

@@ -1,25 +1,22 @@
 //! `[[cyclic]]`: ports with cyclic queuing and forwarding, which send in each cycle the frames received in the previous
 //! one.
 
-use crate::gates_part::{Gates, neighbours, ports_of};
-use crate::section::{Context, Section, list, show, whole};
+use crate::gates_part::{Gates, PortsPlan, ports_of};
+use crate::mechanism;
+use crate::section::{Context, Section};
 use fabric::{Fabric, NodeId, PortIndex};
 use model::parameters::FlowControl;
-use protocols::cyclic::{Cycles, CyclicError};
+use protocols::Parameters;
+use protocols::cyclic::{Cycles, CyclicError, CyclicParameters};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use units::{Time, WIRE_OVERHEAD_BYTES};
+use units::WIRE_OVERHEAD_BYTES;
 
 /// One `[[cyclic]]` entry as written.
 #[derive(Clone, Debug)]
 pub(crate) struct CyclicPlan {
-    /// Node name; if absent, every switch.
-    node: Option<String>,
-    to: Option<Vec<String>>,
-    cycle: Time,
-    classes: [u8; 2],
-    /// Guard time at the end of a cycle; if absent, the delay of each port's link.
-    guard: Option<Time>,
+    ports: PortsPlan,
+    parameters: CyclicParameters,
 }
 
 /// Reads all `[[cyclic]]` entries; `None` if an entry is invalid.
@@ -29,27 +26,10 @@ pub(crate) fn read(root: &Section<'_, '_>) -> Option<Vec<CyclicPlan>> {
 }
 
 fn entry(section: &Section<'_, '_>) -> Option<CyclicPlan> {
-    let node = section.text("node");
-    let to = neighbours(section);
-    let cycle = section.positive_time("cycle");
-    let classes = section.read("classes", |value| {
-        let help = || Some("write classes = [6, 7]".to_owned());
-        let classes = list(value, "[6, 7]")?.iter().map(|class| whole(&class.value, 0..=7).map(|class| class.0 as u8));
-        let classes: Vec<u8> = classes.collect::<Result<_, _>>()?;
-        match classes[..] {
-            [first, second] if first != second => Ok(([first, second], format!("[{first}, {second}]"))),
-            _ => Err((format!("{} is not a pair of classes", show(value)), help())),
-        }
-    });
-    let guard = section.time("guard");
+    let ports = PortsPlan::read(section);
+    let parameters = mechanism::build(section, CyclicParameters::MECHANISM, &[]);
     section.finish();
-    let given = [("node", node.is_some()), ("to", to.is_some()), ("guard", guard.is_some())];
-    let wrong = given.into_iter().any(|(key, read)| section.has(key) && !read);
-    if !wrong && to.is_some() && node.is_none() {
-        section.fail("to", "`to` lists neighbours of a node: write `node` too", Some("write node".to_owned()));
-        return None;
-    }
-    if wrong { None } else { Some(CyclicPlan { node, to, cycle: cycle?, classes: classes?, guard }) }
+    Some(CyclicPlan { ports: ports?, parameters: parameters? })
 }
 
 /// Cyclic queuing parameters of ports, by node and port.
@@ -67,9 +47,9 @@ pub(crate) fn lower(
     let mut right = true;
     for (at, plan) in plans.iter().enumerate() {
         let key = format!("cyclic.{at}");
-        let lossless = plan.classes.map(|class| flow_control.lossless() & 1 << class != 0);
+        let lossless = plan.parameters.classes.map(|class| flow_control.lossless() & 1 << class != 0);
         if lossless[0] != lossless[1] {
-            let [first, second] = plan.classes;
+            let [first, second] = plan.parameters.classes;
             let message =
                 format!("only one of the classes {first} and {second} is lossless, but frames alternate between them");
             context.fail(&format!("{key}.classes"), message, Some("make both lossless, or neither".to_owned()));
@@ -95,7 +75,7 @@ pub(crate) fn lower(
 
 /// Returns the ports to which a `[[cyclic]]` entry applies; `None` after an error.
 fn ports(context: &Context<'_>, fabric: &Fabric, key: &str, plan: &CyclicPlan) -> Option<Vec<(NodeId, PortIndex)>> {
-    let Some(name) = &plan.node else {
+    let Some(name) = &plan.ports.node else {
         let of = |node| (0..fabric.ports(node).len() as PortIndex).map(move |port| (node, port));
         return Some(fabric.switches().flat_map(of).collect());
     };
@@ -108,7 +88,7 @@ fn ports(context: &Context<'_>, fabric: &Fabric, key: &str, plan: &CyclicPlan) -
         );
         return None;
     }
-    ports_of(context, fabric, key, name, plan.to.as_deref())
+    ports_of(context, fabric, key, name, plan.ports.to.as_deref())
 }
 
 /// Makes the cyclic queuing parameters of one port; `None` after an error.
@@ -126,11 +106,11 @@ fn at_port(
         context.fail(key, message, Some("write one of the two, or name other ports".to_owned()));
         return None;
     }
-    let cycles = match Cycles::new(plan.cycle, plan.classes, plan.guard.unwrap_or(link.delay)) {
+    let CyclicParameters { cycle, classes, guard } = plan.parameters;
+    let cycles = match Cycles::new(cycle, classes, guard.unwrap_or(link.delay)) {
         Ok(cycles) => cycles,
         Err(error) => {
-            let part =
-                if matches!(error, CyclicError::NoTime { .. }) && plan.guard.is_some() { "guard" } else { "cycle" };
+            let part = if matches!(error, CyclicError::NoTime { .. }) && guard.is_some() { "guard" } else { "cycle" };
             context.fail(&format!("{key}.{part}"), format!("{place}: {error}"), None);
             return None;
         }
@@ -139,7 +119,7 @@ fn at_port(
     if cycles.usable() < least {
         let message = format!(
             "{place}: a cycle of {} without its guard is {}, shorter than the shortest frame, {least}",
-            plan.cycle,
+            cycle,
             cycles.usable()
         );
         let help = "a cycle must fit all frames that a port receives in one".to_owned();

@@ -370,6 +370,16 @@ impl Document {
     }
 }
 
+/// Returns message and help for the value `shown` of `key`, which is none of `words`. `word` is its text, if it is one.
+pub(crate) fn unexpected(key: &str, shown: &str, word: Option<&str>, words: &[&str]) -> (String, Option<String>) {
+    let help = match word {
+        Some(word) => suggest::nearest(word, words.iter().copied()).map(|near| format!("did you mean `{near}`?")),
+        None => Some("write it in quotes".to_owned()),
+    };
+    let one_of = if words.len() > 1 { "one of " } else { "" };
+    (format!("`{key}` is {shown}; expected {one_of}{}", words.join(", ")), help)
+}
+
 /// Returns message and help for a word that is not in `known`. `what` is a noun without an article.
 pub(crate) fn unknown_word(word: &str, what: &str, known: &[&str]) -> (String, Option<String>) {
     (format!("`{word}` is not a valid {what}"), suggest::help(word, known.iter().copied()))

@@ -148,7 +148,7 @@ impl FabricPlan {
                 let file = section.text("file");
                 let mut names = vec!["auto"];
                 names.extend(Format::ALL.map(Format::name));
-                let format = section.word("format", "format", &names);
+                let format = section.word("format", &names);
                 let (hosts, relay) = (section.whole("hosts_per_switch", 0..=60_000), section.flag("relay"));
                 let default_loss = section.probability("default_loss");
                 let roles = Roles {

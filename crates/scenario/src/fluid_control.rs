@@ -64,8 +64,8 @@ fn dcqcn(section: &Section<'_, '_>) -> Option<dcqcn::Parameters> {
     let packet = bits(section, "packet");
     let (k_min, k_max) = (section.size("k_min"), section.size("k_max"));
     let p_max = section.probability("p_max");
-    let mark_at = section.word("mark_at", "marking instant", &["dequeue", "enqueue"]);
-    let averaging = section.word("averaging", "averaging method", &["paper", "cycles"]);
+    let mark_at = section.word("mark_at", &["dequeue", "enqueue"]);
+    let averaging = section.word("averaging", &["paper", "cycles"]);
     let (gain, p_max, [cnp_interval, alpha_timer, increase_timer]) = (gain?, p_max?, times);
     require(section, gain > 0.0, "gain", "a gain of 0 never changes alpha", "a share above 0, like 0.00390625");
     require(section, p_max > 0.0, "p_max", "no packet would be marked", "a probability above 0, like 0.01");
@@ -141,7 +141,7 @@ fn eccp(section: &Section<'_, '_>) -> Option<eccp::Parameters> {
     let (equilibrium, cycle) = (section.probability("equilibrium"), span(section, "cycle"));
     let byte_counter = bits(section, "byte_counter");
     let rates = (rate(section, "additive_increase"), rate(section, "min_rate"));
-    let feedback = section.word("feedback", "method for the change", &["difference", "slope"]);
+    let feedback = section.word("feedback", &["difference", "slope"]);
     let (gain, largest_cut, available) = (gain?, largest_cut?, available?);
     require(section, gain > 0.0, "gain", "a gain of 0 never lowers rates", "a gain above 0, like 0.78125");
     let message = format!("a cut by {largest_cut} of the rate gives 0 or less");

@@ -235,9 +235,13 @@ mod tests {
             (with("kind = []"), "3:8: a list is not a valid fluid model"),
             (
                 dcqcn("mark_at = 5"),
-                "6:11: `5` is not a valid marking instant\n  help: write one of dequeue, enqueue, in quotes",
+                "6:11: `mark_at` is `5`; expected one of dequeue, enqueue\n  help: write it in quotes",
             ),
-            (dcqcn("mark_at = \"now\""), "6:11: `now` is not a valid marking instant"),
+            (dcqcn("mark_at = \"now\""), "6:11: `mark_at` is \"now\"; expected one of dequeue, enqueue"),
+            (
+                dcqcn("mark_at = \"dequeu\""),
+                "6:11: `mark_at` is \"dequeu\"; expected one of dequeue, enqueue\n  help: did you mean `dequeue`?",
+            ),
         ] {
             assert!(error.contains(&format!("a.toml:{expected}")), "{expected}:\n{error}");
         }

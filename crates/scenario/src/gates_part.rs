@@ -51,8 +51,29 @@ fn entry(section: &Section<'_, '_>) -> Option<GatesPlan> {
     Some(GatesPlan::Node { node: node?, to, list })
 }
 
+/// Ports of an entry that applies to every switch, to a node, or to a node's ports towards some neighbours.
+#[derive(Clone, Debug)]
+pub(crate) struct PortsPlan {
+    /// Node name; if absent, every switch.
+    pub node: Option<String>,
+    pub to: Option<Vec<String>>,
+}
+
+impl PortsPlan {
+    /// Reads `node` and `to`; `None` after an error.
+    pub fn read(section: &Section<'_, '_>) -> Option<PortsPlan> {
+        let (node, to) = (section.text("node"), neighbours(section));
+        let wrong = (section.has("node") && node.is_none()) || (section.has("to") && to.is_none());
+        if !wrong && to.is_some() && node.is_none() {
+            section.fail("to", "`to` lists neighbours of a node: write `node` too", Some("write node".to_owned()));
+            return None;
+        }
+        (!wrong).then_some(PortsPlan { node, to })
+    }
+}
+
 /// Reads `to`, the names of neighbours.
-pub(crate) fn neighbours(section: &Section<'_, '_>) -> Option<Vec<String>> {
+fn neighbours(section: &Section<'_, '_>) -> Option<Vec<String>> {
     section.read("to", |value| match names(value, "[\"S2\"]")? {
         (names, _) if names.is_empty() => {
             Err(("the list of neighbours is empty".to_owned(), Some("write to = [\"S2\"]".to_owned())))

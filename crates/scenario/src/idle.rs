@@ -26,7 +26,6 @@ pub(crate) fn warn(context: &Context<'_>, parts: &Parts, plan: &Plan) {
     let trims = matches!(switch.overload, Overload::Trim { .. });
     warn_unless("host.trim_aware", host.trim_aware || trims, "switch.overload does not trim");
     let bounces = matches!(switch.overload, Overload::Bounce { .. });
-    warn_unless("host.resend_bounced", host.resend_bounced || bounces, "switch.overload does not bounce");
     let check = section.table("check", "check", false);
     let storms = check.has("bounce_storm") && !check.is_flag("bounce_storm");
     warn_unless("check.bounce_storm", !storms || bounces, "switch.overload does not bounce");

@@ -8,7 +8,6 @@ use crate::trim_part;
 use fabric::Fabric;
 use model::parameters::{FlowControl, Overload, QueueLimit};
 use protocols::Parameters;
-use protocols::bounce_reaction::OnBounce;
 use protocols::pabo::BounceParameters;
 
 pub(crate) fn read(
@@ -68,7 +67,7 @@ fn bounce(
 
 /// Warns if senders react to bounced frames but no switch bounces frames, or if datagram sources ignore them.
 pub(crate) fn warn(context: &Context<'_>, parts: &Parts, plan: &traffic::Plan) {
-    if parts.host.on_bounce == OnBounce::None {
+    if parts.host.on_bounce.is_none() {
         return;
     }
     let is_source = |flow: &traffic::Flow| matches!(flow.load, traffic::Load::Datagrams(_));
@@ -108,11 +107,6 @@ pub(crate) fn check(context: &Context<'_>, parts: &Parts, fabric: &Fabric, used:
     }
     if what != "bounce" {
         return;
-    }
-    if !parts.host.resend_bounced {
-        let message = "switches bounce frames back to their sending hosts, but these do not resend them: the frames \
-                       would be lost";
-        fail("host.resend_bounced", message, "write host.resend_bounced = true");
     }
     if let Some(&host) = fabric.hosts().iter().find(|&&host| fabric.node(host).relay) {
         let message = format!(

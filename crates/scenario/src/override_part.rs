@@ -11,7 +11,7 @@ use model::parameters::{Buffer, SwitchOverride, SwitchParameters, Threshold};
 use std::collections::BTreeSet;
 
 /// Parameters that an `[[switch.override]]` entry may set.
-const WHAT: [&str; 6] = ["buffer", "egress", "queue", "flow_control", "marking", "scheduler"];
+const WHAT: [&str; 6] = ["buffer", "egress_threshold", "queue", "flow_control", "marking", "scheduler"];
 
 /// Reads all `[[switch.override]]` entries; `None` if an entry is invalid.
 pub(crate) fn read(section: &Section<'_, '_>) -> Option<Vec<OverridePlan>> {
@@ -25,7 +25,7 @@ fn entry(section: &Section<'_, '_>) -> Option<OverridePlan> {
     let of_tiers = section.read("tiers", |value| tiers(value, "the list of tiers is empty"));
     let of_ports = section.read("ports", ports);
     let buffer_bytes = section.read("buffer", buffer_size);
-    let (egress, queue) = (section.read("egress", threshold), section.read("queue", room));
+    let (egress, queue) = (section.read("egress_threshold", threshold), section.read("queue", room));
     let control = section.table("flow_control", "switch.override.flow_control", false);
     let (xoff, xon_offset_bytes) = (control.read("xoff", xoff), control.size("xon"));
     let headroom_bytes = control.read("headroom", headroom);
@@ -46,7 +46,7 @@ fn entry(section: &Section<'_, '_>) -> Option<OverridePlan> {
             section.fail("ports", "an entry is about switches or about ports", help());
             return None;
         }
-        let of_whole = ["buffer", "egress", "queue", "flow_control"];
+        let of_whole = ["buffer", "egress_threshold", "queue", "flow_control"];
         if let Some(key) = of_whole.into_iter().find(|key| section.has(key)) {
             section.fail(key, format!("`{key}` is one of a whole switch, not of a port"), help());
             return None;
@@ -66,7 +66,7 @@ fn entry(section: &Section<'_, '_>) -> Option<OverridePlan> {
         || wrong("tiers", of_tiers.is_some())
         || wrong("ports", of_ports.is_some())
         || wrong("buffer", buffer_bytes.is_some())
-        || wrong("egress", egress.is_some())
+        || wrong("egress_threshold", egress.is_some())
         || wrong("queue", queue.is_some());
     (!wrong_here).then_some(())?;
     Some(OverridePlan {
@@ -100,7 +100,7 @@ pub(crate) fn check(context: &Context<'_>, switch: &SwitchParameters, plans: &[O
             fail("buffer", own_queues, "write queue, or remove switch.queue");
         }
         if what.egress.is_some() && !shared {
-            fail("egress", own_queues, "write queue, or remove switch.queue");
+            fail("egress_threshold", own_queues, "write queue, or remove switch.queue");
         }
         if what.buffer_bytes == Some(0) {
             fail("buffer", "a switch without buffer forwards nothing", "write \"16MB\"");

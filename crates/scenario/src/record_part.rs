@@ -109,7 +109,7 @@ fn captures(record: &Section<'_, '_>) -> Vec<CapturePlan> {
     }
     let captures = record.tables("capture", "record.capture").into_iter().filter_map(|section| {
         let port = section.text("port");
-        let direction = section.word("direction", "direction", &["in", "out", "both"]);
+        let direction = section.word("direction", &["in", "out", "both"]);
         let (from, until) = span(&section);
         section.finish();
         let direction = direction?;

@@ -41,8 +41,8 @@ const FORMATS: [(&str, ReplayFormat); 4] = [
 /// Reads the keys of a `replay` entry.
 pub(crate) fn read(section: &Section<'_, '_>) -> Option<ReplayPlan> {
     let (file, time_origin) = (section.text("file"), section.time("time_origin"));
-    let format = section.word("format", "format", &["auto", "hpcc", "conweave", "ns3-rdma", "htsim"]);
-    let start_unit = section.word("start_unit", "unit", &["auto", "ps", "us"]);
+    let format = section.word("format", &["auto", "hpcc", "conweave", "ns3-rdma", "htsim"]);
+    let start_unit = section.word("start_unit", &["auto", "ps", "us"]);
     let paths = path_names(section);
     let packet_bytes = section.read("packet", |value| {
         let (packet, text) = quantity::<Bytes>(value, "a size")?;

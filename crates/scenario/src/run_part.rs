@@ -3,14 +3,15 @@
 use crate::clock_part::{self, ClocksPlan};
 use crate::error::Origin;
 use crate::keys::{self, Default};
+use crate::mechanism;
 use crate::names::{HostName, hosts_list, names};
 use crate::record_part::{self, RecordPart};
 use crate::section::{Section, positive, show};
 use crate::suggest;
 use model::parameters::{Reroute, Spread, StormParameters};
-use protocols::ParameterError;
-use protocols::bounce_reaction::OnBounce;
+use protocols::bounce_reaction::HalveParameters;
 use protocols::transport::{MECHANISMS, TransportParameters};
+use protocols::{ParameterError, Parameters};
 use units::Time;
 
 /// Maximum duration of a run, so that sums of times stay below the limit of 213 days.
@@ -36,7 +37,7 @@ pub(crate) fn top(root: &Section<'_, '_>) -> Option<Top> {
         }
         Ok((time, text))
     });
-    let ends_with_flows = root.word("until", "end", &["flows done"]).is_some();
+    let ends_with_flows = root.word("until", &["flows done"]).is_some();
     let (seed, threads) = (root.whole("seed", 0..=u64::MAX), root.whole("threads", 1..=1024));
     Some(Top { name, description, duration: duration?, ends_with_flows, seed: seed?, threads: threads? as usize })
 }
@@ -61,11 +62,11 @@ pub(crate) struct Routing {
 
 pub(crate) fn routing(root: &Section<'_, '_>) -> Option<Routing> {
     let section = root.table("routing", "routing", false);
-    let mode = section.word("mode", "routing", &["shortest", "two-level", "up-down", "explicit"]);
+    let mode = section.word("mode", &["shortest", "two-level", "up-down", "explicit"]);
     let up_root = section.text("root");
-    let spread = section.word("spread", "spread", &["flow", "packet", "path", "entropy"]);
+    let spread = section.word("spread", &["flow", "packet", "path", "entropy"]);
     let values = section.whole("entropy_values", 1..=65_536);
-    let reroute = section.word("reroute", "reroute", &["none", "local"]);
+    let reroute = section.word("reroute", &["none", "local"]);
     let hash_seed = section.whole("hash_seed", 0..=u64::MAX);
     section.finish();
     let mode = match mode? {
@@ -159,9 +160,8 @@ pub(crate) struct HostPart {
     pub ignore_pause: Vec<HostName>,
     /// `true` if a sender halves its window or rate when its host is paused.
     pub halves: bool,
-    pub resend_bounced: bool,
     pub trim_aware: bool,
-    pub on_bounce: OnBounce,
+    pub on_bounce: Option<HalveParameters>,
     pub ttl: u8,
     pub notification_delay: Option<Time>,
     pub clocks: ClocksPlan,
@@ -173,9 +173,8 @@ pub(crate) fn host(root: &Section<'_, '_>) -> Option<HostPart> {
     let (reply_class, obeys_pause) = (section.class("reply_class"), section.flag("obeys_pause"));
     let storm = section.table("pause_storm", "host.pause_storm", false);
     let pause_storm = section.has("pause_storm").then(|| pause_storm(&storm));
-    let resend_bounced = section.flag("resend_bounced");
     let ignore_pause = section.read("ignore_pause", hosts_list).unwrap_or_default();
-    let on_pause = section.word("on_pause", "reaction to a pause", &["none", "halve"]);
+    let on_pause = section.word("on_pause", &["none", "halve"]);
     if on_pause == Some("halve") && transport.as_ref().is_some_and(|(_, transport)| !transport.slows_down()) {
         let message = "senders of this transport have no window or rate that falls and grows again: nothing to halve";
         let help = "use tcp, dctcp or dcqcn, or remove host.on_pause".to_owned();
@@ -188,7 +187,7 @@ pub(crate) fn host(root: &Section<'_, '_>) -> Option<HostPart> {
     let notification_delay = section.read("notification_delay", positive);
     section.finish();
     let (transport_kind, transport) = transport?;
-    let (obeys_pause, resend_bounced, on_bounce, ttl) = (obeys_pause?, resend_bounced?, on_bounce?, ttl? as u8);
+    let (obeys_pause, on_bounce, ttl) = (obeys_pause?, on_bounce?, ttl? as u8);
     Some(HostPart {
         transport,
         transport_kind,
@@ -200,7 +199,6 @@ pub(crate) fn host(root: &Section<'_, '_>) -> Option<HostPart> {
         },
         ignore_pause,
         halves: on_pause? == "halve",
-        resend_bounced,
         trim_aware: trim_aware?,
         on_bounce,
         ttl,
@@ -221,21 +219,21 @@ fn pause_storm(table: &Section<'_, '_>) -> Option<(String, Time, Option<Time>)> 
     Some((name, at, until))
 }
 
-/// Reads `host.on_bounce`, which requires a transport that can reduce its rate or window.
-fn on_bounce(host: &Section<'_, '_>, transport: Option<&TransportParameters>) -> Option<OnBounce> {
+/// Reads `host.on_bounce`, which requires a transport that can reduce its rate or window. `None` after an error,
+/// `Some(None)` without reaction.
+#[expect(clippy::option_option, reason = "wrong, absent, or there, as every part is read")]
+fn on_bounce(host: &Section<'_, '_>, transport: Option<&TransportParameters>) -> Option<Option<HalveParameters>> {
     let table = host.table("on_bounce", "host.on_bounce", true);
     let kind = table.kind("reaction to returned frames", &["none", "halve"]);
-    let every = (kind == Some("halve")).then(|| table.whole("every", 1..=1_000_000)).flatten();
+    let halves = kind == Some("halve");
+    let parameters = if halves { mechanism::build(&table, HalveParameters::MECHANISM, &[]) } else { None };
     table.finish();
-    if kind? == "none" {
-        return Some(OnBounce::None);
-    }
-    if transport.is_some_and(|transport| !transport.slows_down()) {
+    if halves && transport.is_some_and(|transport| !transport.slows_down()) {
         let message = "senders of this transport have no window or rate that falls and grows again: nothing to halve";
         let help = "use tcp, dctcp or dcqcn, or remove host.on_bounce".to_owned();
         table.fail("kind", message, Some(help));
     }
-    Some(OnBounce::Halve { every: every? as u32 })
+    if kind? == "none" { Some(None) } else { parameters.map(Some) }
 }
 
 /// Reads a transport; its parameters are read by the mechanism's declaration, with defaults and sources.
@@ -340,7 +338,7 @@ pub(crate) fn watch(root: &Section<'_, '_>, duration: Option<Time>) -> Option<Me
     let check = root.table("check", "check", false);
     let deadlock_every = check.every("deadlock");
     let storm = storm(&check);
-    let expect = check.word("expect", "outcome", &["deadlock"]);
+    let expect = check.word("expect", &["deadlock"]);
     check.finish();
     if expect.is_some() && deadlock_every.is_none() {
         let help = "write check.deadlock = { every = \"10us\" }".to_owned();

@@ -4,6 +4,7 @@ use crate::document::{Document, Item, SourceSpan, Table, Value, unknown_word};
 use crate::error::{Explained, Origin, ScenarioError, Warning};
 use crate::keys::{self, Default};
 use crate::suggest;
+use crate::values::one_of_words;
 use std::cell::RefCell;
 use std::fmt::Display;
 use std::str::FromStr;
@@ -307,13 +308,10 @@ impl<'c, 'd> Section<'c, 'd> {
         kind
     }
 
-    /// Reads one of `words`. `what` names the value in errors: a noun without an article.
-    pub fn word(&self, key: &'static str, what: &str, words: &[&'static str]) -> Option<&'static str> {
-        self.read(key, |value| {
-            let text = word(value, what, words)?;
-            let found = words.iter().find(|word| **word == text);
-            found.map(|word| (*word, text.clone())).ok_or_else(|| unknown_word(&text, what, words))
-        })
+    /// Reads one of `words`.
+    pub fn word(&self, key: &'static str, words: &[&'static str]) -> Option<&'static str> {
+        let text = self.read(key, |value| one_of_words(key, value, words).map(|word| (word.clone(), word)))?;
+        words.iter().find(|word| **word == text).copied()
     }
 
     pub fn quantity<T: FromStr<Err: Display> + Display>(&self, key: &'static str, what: &str) -> Option<T> {

@@ -1,10 +1,10 @@
 //! `[[shaping]]`: credit-based shaping of classes, per port.
 
-use crate::document::Value;
-use crate::gates_part::{neighbours, ports_of};
-use crate::section::{Context, Section, rate, show};
-use crate::values::per_class;
+use crate::gates_part::{PortsPlan, ports_of};
+use crate::mechanism;
+use crate::section::{Context, Section};
 use fabric::{Fabric, NodeId, PortIndex};
+use protocols::Parameters;
 use protocols::shaping::IdleSlopes;
 use std::collections::BTreeMap;
 use traffic::Plan;
@@ -13,9 +13,7 @@ use units::Rate;
 /// One `[[shaping]]` entry as written.
 #[derive(Clone, Debug)]
 pub(crate) struct ShapingPlan {
-    /// Node name; if absent, every switch.
-    node: Option<String>,
-    to: Option<Vec<String>>,
+    ports: PortsPlan,
     slopes: IdleSlopes,
 }
 
@@ -26,24 +24,10 @@ pub(crate) fn read(root: &Section<'_, '_>) -> Option<Vec<ShapingPlan>> {
 }
 
 fn entry(section: &Section<'_, '_>) -> Option<ShapingPlan> {
-    let node = section.text("node");
-    let to = neighbours(section);
-    let slopes = section.read("idle_slopes", |value| {
-        let slope = |value: &Value| rate(value).map(|(rate, _)| Some(rate));
-        let (slopes, shown) = per_class(value, None, slope)?;
-        if slopes.iter().all(Option::is_none) {
-            let help = Some("write idle_slopes = { 6 = \"300Mbps\" }".to_owned());
-            return Err((format!("{} shapes no class", show(value)), help));
-        }
-        Ok((IdleSlopes(slopes), shown))
-    });
+    let ports = PortsPlan::read(section);
+    let slopes = mechanism::build(section, IdleSlopes::MECHANISM, &[]);
     section.finish();
-    let wrong = (section.has("node") && node.is_none()) || (section.has("to") && to.is_none());
-    if !wrong && to.is_some() && node.is_none() {
-        section.fail("to", "`to` lists neighbours of a node: write `node` too", Some("write node".to_owned()));
-        return None;
-    }
-    (!wrong).then_some(ShapingPlan { node, to, slopes: slopes? })
+    Some(ShapingPlan { ports: ports?, slopes: slopes? })
 }
 
 /// Idle slopes of ports, by node and port.
@@ -55,8 +39,8 @@ pub(crate) fn lower(plans: &[ShapingPlan], context: &Context<'_>, fabric: &Fabri
     let mut right = true;
     for (at, plan) in plans.iter().enumerate() {
         let key = format!("shaping.{at}");
-        let ports = match &plan.node {
-            Some(node) => ports_of(context, fabric, &key, node, plan.to.as_deref()),
+        let ports = match &plan.ports.node {
+            Some(node) => ports_of(context, fabric, &key, node, plan.ports.to.as_deref()),
             None => Some(
                 (fabric.switches())
                     .flat_map(|node| (0..fabric.ports(node).len() as PortIndex).map(move |port| (node, port)))

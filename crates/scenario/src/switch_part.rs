@@ -8,20 +8,20 @@ use crate::overload_part as overload;
 use crate::override_part;
 use crate::override_plan::OverridePlan;
 use crate::partial_part::PartialPlan;
-use crate::section::{Read, Section, quantity, whole};
+use crate::section::{Read, Section};
 use crate::tags::TagsPlan;
-use crate::values::{buffer_size, per_class, room, threshold};
+use crate::values::room;
 use model::parameters::{
     Buffer, CreditParameters, FlowControl, Marking, PauseParameters, QueueLimit, Scheduler, SwitchParameters, Threshold,
 };
 use protocols::describe::Mechanism;
 use protocols::preemption::PreemptionParameters;
+use protocols::scheduler::drr::DrrParameters;
+use protocols::scheduler::wrr::WrrParameters;
+use protocols::shared_buffer::SharedBufferParameters;
 use protocols::watchdog::WatchdogParameters;
 use protocols::{Parameters, pause};
 use units::Bytes;
-
-/// Default quantum of deficit round robin: a full frame.
-const DRR_QUANTUM_BYTES: u32 = 1518;
 
 /// Contents of `[switch]`: parameters of all switches, overrides, switches with flow control, tags, clocks, preemption.
 pub(crate) type SwitchPart = (
@@ -103,13 +103,8 @@ fn buffer(section: &Section<'_, '_>) -> Option<(Buffer, Option<QueueLimit>)> {
         return Some((Buffer::PerQueue { limit }, Some(bounce)));
     }
     section.tag("shared");
-    let bytes = section.read("buffer", buffer_size);
-    let egress = section.read("egress", threshold);
-    if bytes == Some(0) {
-        section.fail("buffer", "a switch without buffer forwards nothing", Some("write \"16MB\"".to_owned()));
-        return None;
-    }
-    Some((Buffer::Shared { bytes: bytes?, egress: egress? }, None))
+    let SharedBufferParameters { bytes, egress } = mechanism::build(section, SharedBufferParameters::MECHANISM, &[])?;
+    Some((Buffer::Shared { bytes, egress }, None))
 }
 
 /// Reads the limits of normal and bounce queues: `{ normal = "500 packets", bounce = "500 packets" }`.
@@ -212,19 +207,10 @@ pub(crate) fn scheduler(section: &Section<'_, '_>) -> Option<Scheduler> {
     let kind = table.kind("scheduler", &["strict", "wrr", "drr"]);
     let scheduler = match kind {
         Some("strict") => Some(Scheduler::Strict),
-        Some("wrr") => {
-            let weight = |value: &Value| whole(value, 1..=65_535).map(|(weight, _)| weight as u16);
-            table.read("weights", |value| per_class(value, 1, weight)).map(|weights| Scheduler::Wrr { weights })
-        }
-        Some("drr") => {
-            let quantum = |value: &Value| match quantity::<Bytes>(value, "a size")? {
-                (Bytes(bytes @ 1..=0xffff_ffff), _) => Ok(bytes as u32),
-                (_, text) => Err((format!("`{text}` is out of range"), Some("from 1B to 4GB".to_owned()))),
-            };
-            table
-                .read("quanta", |value| per_class(value, DRR_QUANTUM_BYTES, quantum))
-                .map(|quantum_bytes| Scheduler::Drr { quantum_bytes })
-        }
+        Some("wrr") => mechanism::build(&table, WrrParameters::MECHANISM, &[])
+            .map(|WrrParameters { weights }| Scheduler::Wrr { weights }),
+        Some("drr") => mechanism::build(&table, DrrParameters::MECHANISM, &[])
+            .map(|DrrParameters { quantum_bytes }| Scheduler::Drr { quantum_bytes }),
         _ => None,
     };
     table.finish();

@@ -9,6 +9,7 @@ use fabric::tags::{MapsFile, QosMaps};
 use fabric::{Fabric, NodeId};
 use model::parameters::{FlowControl, Overload, Scheduler, SwitchOverride, TagRules};
 use protocols::Parameters;
+use protocols::qos_maps::QosMapsParameters;
 use protocols::tagger::TaggerParameters;
 use std::collections::BTreeSet;
 use tagger::paths::{PathSource, TreeRoots};
@@ -50,9 +51,10 @@ impl TagsPlan {
         let kind = table.kind("kind of tags", &["none", "tagger", "qos-maps"]);
         let plan = match kind {
             Some("tagger") => Some(read_tagger(&table)),
-            Some("qos-maps") => {
-                Some(table.text("maps").map(|file| TagsPlan { rules: Rules::Maps(file), by_new_tag: true }))
-            }
+            Some("qos-maps") => Some(
+                mechanism::build(&table, QosMapsParameters::MECHANISM, &[])
+                    .map(|QosMapsParameters { maps }| TagsPlan { rules: Rules::Maps(maps), by_new_tag: true }),
+            ),
             _ => None,
         };
         table.finish();
@@ -64,7 +66,6 @@ impl TagsPlan {
 }
 
 fn read_tagger(table: &Section<'_, '_>) -> Option<TagsPlan> {
-    let file = table.text("rules");
     let parameters: Option<TaggerParameters> = mechanism::build(table, TaggerParameters::MECHANISM, &[]);
     let both = table.has("rules") && table.has("algorithm");
     if both || !(table.has("rules") || table.has("algorithm")) {
@@ -74,12 +75,12 @@ fn read_tagger(table: &Section<'_, '_>) -> Option<TagsPlan> {
         return None;
     }
     for key in ["paths", "bounces", "classes"] {
-        if file.is_some() && table.has(key) {
+        if table.has("rules") && table.has(key) {
             let help = "remove it: the file defines the lossless tags".to_owned();
             table.fail(key, format!("`{key}` belongs to `algorithm`"), Some(help));
         }
     }
-    let TaggerParameters { algorithm, paths, bounces, classes, by_new_tag } = parameters?;
+    let TaggerParameters { rules: file, algorithm, paths, bounces, classes, by_new_tag } = parameters?;
     let clos = algorithm == Some("clos");
     if clos && table.has("paths") {
         let help = "remove it: the rules of a Clos fabric cover its up-down paths".to_owned();

@@ -272,7 +272,7 @@ fn listed(section: &Section<'_, '_>) -> Option<PatternPlan> {
 }
 
 fn load(section: &Section<'_, '_>) -> Option<LoadPlan> {
-    let process = section.word("process", "process", &["constant", "poisson", "on-off", "bursts", "periodic"]);
+    let process = section.word("process", &["constant", "poisson", "on-off", "bursts", "periodic"]);
     if process.is_none() && section.has("process") {
         // The variant of the table is undetermined: errors about keys of a transfer would mislead.
         section.undecide();
@@ -501,7 +501,7 @@ fn request_reply(section: &Section<'_, '_>) -> Option<TrafficKind> {
     let requests = section.whole("requests", 1..=u64::from(u32::MAX));
     let connections = section.count("connections");
     let (think, service) = (section.time("think_time"), section.read("service_time", service));
-    let rounds = section.word("rounds", "kind of rounds", &["independent", "barrier"]);
+    let rounds = section.word("rounds", &["independent", "barrier"]);
     let written = section.flag("persistent_connection");
     let persistent_connection = if section.has("persistent_connection") { written.map(Some) } else { Some(None) };
     section.warn_idle("think_time", requests != Some(1), "more than one of requests");

@@ -44,8 +44,8 @@ pub(crate) fn read(
     };
     let own = trim.filter(|_| table.has("priorities")).map(|trim| trim.classes);
     if header_queue.is_some() && !switch.has("queue") {
-        let message =
-            "`header_queue` and a shared buffer exclude each other: there, switch.egress also limits header queues";
+        let message = "`header_queue` and a shared buffer exclude each other: there, switch.egress_threshold also \
+                       limits header queues";
         table.fail("header_queue", message, Some("remove header_queue, or write switch.queue".to_owned()));
     }
     if let Some(both) = own.map(|own| own & lossless).filter(|both| *both != 0) {

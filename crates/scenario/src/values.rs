@@ -1,6 +1,6 @@
 //! Readers of values that several parts share.
 
-use crate::document::{Value, unknown_word};
+use crate::document::{Value, unexpected};
 use crate::section::{Read, Wrong, list, quantity, rate, share, show, text, whole};
 use model::parameters::{CLASSES, MAX_BUFFER_BYTES, QueueLimit, Threshold};
 use protocols::describe::{Syntax, ValueType};
@@ -48,19 +48,25 @@ pub(crate) fn canonical(key: &str, value: &Value, syntax: Syntax) -> Read<String
         ValueType::Other => plain()?,
         ValueType::Class => whole(value, 0..=7)?.1,
         ValueType::Classes => classes(value, "the list of classes is empty")?.1,
-        ValueType::Word(words) => {
-            if !matches!(value, Value::Text(_)) {
-                let help = format!("write one of {}, in quotes", words.join(", "));
-                return Err((format!("{} is not {}", show(value), syntax.name), Some(help)));
-            }
-            let text = text(value, syntax.name)?;
-            if !words.contains(&text.as_str()) {
-                return Err(unknown_word(&text, key, words));
-            }
-            text
-        }
+        ValueType::ClassPair => class_pair(value)?.0,
+        ValueType::ByClass(of, rest) => by_class(value, rest, |value| canonical(key, value, *of))?.0,
+        ValueType::File => text(value, "a text")?,
+        ValueType::Word(words) => one_of_words(key, value, words)?,
     };
     Ok((text.clone(), text))
+}
+
+/// Reads one of `words`.
+pub(crate) fn one_of_words(key: &str, value: &Value, words: &[&str]) -> Result<String, Wrong> {
+    if !matches!(value, Value::Text(_)) {
+        return Err(unexpected(key, &show(value), None, words));
+    }
+    let word = text(value, "a text")?;
+    if words.contains(&word.as_str()) {
+        Ok(word)
+    } else {
+        Err(unexpected(key, &format!("\"{word}\""), Some(&word), words))
+    }
 }
 
 /// Reads the reaction time to a pause: `"standard"` or a time, also in bit times or quanta.
@@ -137,16 +143,12 @@ pub(crate) fn tiers(value: &Value, empty: &str) -> Read<u8> {
 
 /// Reads a list of eight values, one per class, or a table from class to value, in which omitted classes have the value
 /// `rest`.
-pub(crate) fn per_class<T: Copy + std::fmt::Debug>(
-    value: &Value,
-    rest: T,
-    parse: impl Fn(&Value) -> Result<T, Wrong>,
-) -> Read<[T; CLASSES]> {
-    let mut all = [rest; CLASSES];
+fn by_class(value: &Value, rest: &str, read: impl Fn(&Value) -> Read<String>) -> Read<String> {
+    let mut all = [rest; CLASSES].map(str::to_owned);
     match value {
         Value::Array(items) if items.len() == CLASSES => {
             for (slot, item) in all.iter_mut().zip(items) {
-                *slot = parse(&item.value)?;
+                *slot = read(&item.value)?.0;
             }
         }
         Value::Table(table) => {
@@ -155,7 +157,7 @@ pub(crate) fn per_class<T: Copy + std::fmt::Debug>(
                 let Some(slot) = class else {
                     return Err((format!("`{}` is not a class", entry.key), Some("classes are 0 to 7".to_owned())));
                 };
-                *slot = parse(&entry.item.value)?;
+                *slot = read(&entry.item.value)?.0;
             }
         }
         other => {
@@ -163,7 +165,19 @@ pub(crate) fn per_class<T: Copy + std::fmt::Debug>(
             return Err((format!("{} is not a list of eight values or a table by class", show(other)), Some(help)));
         }
     }
-    Ok((all, format!("{all:?}")))
+    let text = format!("[{}]", all.join(", "));
+    Ok((text.clone(), text))
+}
+
+/// Reads two different classes, in order.
+fn class_pair(value: &Value) -> Read<String> {
+    let items = list(value, "[6, 7]")?;
+    let classes: Vec<u64> =
+        items.iter().map(|class| Ok(whole(&class.value, 0..=7)?.0)).collect::<Result<_, Wrong>>()?;
+    match classes[..] {
+        [first, second] if first != second => Ok((format!("[{first}, {second}]"), format!("[{first}, {second}]"))),
+        _ => Err((format!("{} is not a pair of classes", show(value)), Some("write classes = [6, 7]".to_owned()))),
+    }
 }
 
 /// Reads a threshold: `"1/8"`, `0.125` and `1` are values of alpha (dynamic threshold); `"1MB"` is a static threshold.

@@ -233,7 +233,7 @@ fn switch(draft: &mut Draft, kind: &str) {
         draft.maybe(100, "queue", &["\"8 packets\"", "\"100 packets\"", "\"500 packets\"", "\"64KB\"", "\"9500B\""]);
     } else {
         draft.maybe(80, "buffer", &["\"300KB\"", "\"1MB\"", "\"4MB\"", "\"16MB\""]);
-        draft.maybe(20, "egress", &["\"1/8\"", "\"64KB\"", "1", "0.5"]);
+        draft.maybe(20, "egress_threshold", &["\"1/8\"", "\"64KB\"", "1", "0.5"]);
     }
     flow_control(draft);
     overload(draft);

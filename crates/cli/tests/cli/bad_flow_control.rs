@@ -133,7 +133,7 @@ fn hosts_that_do_not_stop() {
         (r#"ignore_pause = ["H1"]"#, r#"ignore_pause = ["0-9"]"#, "", &["`0-9` is not a range of hosts", "0 to 2"]),
         (r#"ignore_pause = ["H1"]"#, r#"ignore_pause = ["2-1"]"#, "", &["`2-1` is not a range of hosts"]),
         (r#"on_pause = "halve""#,    r#"on_pause = "half""#,      "",
-         &["`half` is not a valid reaction", "one of none, halve"]),
+         &["`on_pause` is \"half\"; expected one of none, halve"]),
         (r#"transport = "tcp""#,    r#"transport = "ndp""#,     r#"on_pause = "halve""#,
          &["nothing to halve", "use tcp, dctcp or dcqcn"]),
     ]);

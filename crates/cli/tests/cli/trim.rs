@@ -54,7 +54,7 @@ fn unsupported_features_of_a_switch_are_reported() {
         ("switch.overload.header_full=return", "is dropped there; the scenario sends it back"),
         ("switch.overload.victim=coin", "the packet that arrives is trimmed there"),
         ("switch.overload.tiers=[1]", "only switches of the tiers that trim take this: "),
-        ("switch.egress=0.3", "is no power of two"),
+        ("switch.egress_threshold=0.3", "is no power of two"),
         ("switch.overload.size=64B", "trimmed to 64 bytes, and the example of SONiC's schema has 128"),
     ] {
         let ran = with(&[set]);

@@ -39,9 +39,9 @@ impl Pair {
         let duration_us = 30 + below(300) as u64;
         // NDP needs switches that trim packets instead of dropping them.
         let lossy = if controls.contains(&"ndp") {
-            "egress = \"60KB\"\noverload = { kind = \"trim\", size = \"128B\" }"
+            "egress_threshold = \"60KB\"\noverload = { kind = \"trim\", size = \"128B\" }"
         } else {
-            "egress = \"60KB\""
+            "egress_threshold = \"60KB\""
         };
         let switch = ["flow_control = { kind = \"pfc\", priorities = [3] }", lossy][below(2)];
         let sizes = ["{ uniform = [\"2KB\", \"6KB\"] }", "{ uniform = [\"1KB\", \"30KB\"] }"][below(2)];

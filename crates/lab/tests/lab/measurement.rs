@@ -421,9 +421,12 @@ mean_gap = "10us"
 
 #[test]
 fn a_buffer_beyond_what_is_counted_is_refused() {
-    for (key, value) in [("switch.buffer", "64GB"), ("switch.queue", "5GB")] {
+    for (key, value, expected) in [
+        ("switch.buffer", "64GB", "`buffer` = 64GB is out of range\n  help: write a size from 1B to 4GB"),
+        ("switch.queue", "5GB", "5GB is more than a switch can count: at most 4.294967295GB"),
+    ] {
         let set = [Override { key: key.into(), value: value.into() }];
         let error = Run::parse(VARIED, "test.toml", &set, None, &StopFlag::default()).err().unwrap().to_string();
-        assert!(error.contains(&format!("{value} is more than a switch can count: at most 4.294967295GB")), "{error}");
+        assert!(error.contains(expected), "{error}");
     }
 }

@@ -6,7 +6,6 @@ use super::flows::{FlowSource, with_ctx};
 use crate::on_wire::OnWire;
 use check::conservation::Cause;
 use engine::Window;
-use protocols::bounce_reaction::OnBounce;
 use protocols::endpoint::Sender;
 use protocols::frame::{Frame, Kind};
 use protocols::pabo;
@@ -48,10 +47,10 @@ impl Host {
             return self.stats.count_loss(&frame, Cause::NoRoute);
         }
         self.stats.counters.bounced_to_source += 1;
-        if let OnBounce::Halve { every } = self.network.host.on_bounce
+        if let Some(reaction) = self.network.host.on_bounce
             && frame.kind == Kind::Data
         {
-            self.report_bounce(&frame, every);
+            self.report_bounce(&frame, reaction.every);
         }
         pabo::go_on(&mut frame);
         frame.ttl = self.network.host.ttl;

@@ -6,7 +6,7 @@ use crate::trace::check_chain;
 use fabric::generate::{TierLinks, fat_tree, line, tree};
 use fabric::{Fabric, NodeId};
 use model::parameters::*;
-use protocols::bounce_reaction::OnBounce;
+use protocols::bounce_reaction::HalveParameters;
 use protocols::pabo::BounceParameters;
 use stats::trace::{TraceEvent, TraceRow};
 use std::collections::BTreeMap;
@@ -85,7 +85,7 @@ fn network(seed: u64) -> Setup {
         scheduler: Scheduler::Strict,
     };
     setup.host.transport = transport("dctcp", &[("min_rto", "100us")]);
-    setup.host.on_bounce = OnBounce::Halve { every: 1 + stream.below(3) as u32 };
+    setup.host.on_bounce = Some(HalveParameters { every: 1 + stream.below(3) as u32 });
     setup.duration = Time::from_us(150);
     setup.seed = seed;
     setup
@@ -128,8 +128,8 @@ fn a_frame_walks_on_the_fabric_and_a_bounce_takes_it_back() {
     assert!(most > 10 && home > 50 && slowed > 10, "{most} bounces, {home} home, slowed {slowed} times");
 }
 
-/// Three senders overload one receiver permanently. With `OnBounce::Halve`, less than half as many frames return to
-/// their source as with `OnBounce::None`. `rate_reductions` counts the reductions; it is 0 with `OnBounce::None`.
+/// Three senders overload one receiver permanently. If senders halve their windows, less than half as many frames return
+/// to their source. `rate_reductions` counts the reductions; it is 0 without them.
 #[test]
 fn senders_that_halve_bounce_less() {
     let ten = link(10, 50);
@@ -145,7 +145,7 @@ fn senders_that_halve_bounce_less() {
         run(setup)
     };
     let bounces = |results: &Results| results.summary.bounces.clone().expect("switches that bounce");
-    let (none, halve) = (with(OnBounce::None, 1), with(OnBounce::Halve { every: 1 }, 1));
+    let (none, halve) = (with(None, 1), with(Some(HalveParameters { every: 1 }), 1));
     assert!(none.summary.passes() && halve.summary.passes());
     assert_eq!(bounces(&none).rate_reductions, 0);
     assert!(bounces(&halve).rate_reductions > 0, "{:?}", bounces(&halve));
@@ -156,9 +156,9 @@ fn senders_that_halve_bounce_less() {
         bounces(&halve),
         bounces(&none)
     );
-    let seldom = with(OnBounce::Halve { every: 50 }, 1);
+    let seldom = with(Some(HalveParameters { every: 50 }), 1);
     assert!(bounces(&seldom).rate_reductions * 50 <= bounces(&seldom).returned_to_source, "{:?}", bounces(&seldom));
-    let two = with(OnBounce::Halve { every: 1 }, 2);
+    let two = with(Some(HalveParameters { every: 1 }), 2);
     assert_eq!(format!("{halve:?}"), format!("{two:?}"), "on two threads");
 }
 

@@ -37,7 +37,7 @@ fn longest_wait(hosts: u32, flows: Vec<Flow>, bytes: u64, idle_slope: Option<Rat
     let mut setup = setup(fabric, plan(hosts, flows));
     if let Some(slope) = idle_slope {
         let mut slopes = IdleSlopes::default();
-        slopes.0[6] = Some(slope);
+        slopes.by_class[6] = Some(slope);
         setup.timing.shaping = [((node, port), slopes)].into();
     }
     setup.record.jitter = true;
@@ -169,7 +169,7 @@ fn longest_wait_in_line(switches: u32, flows: Vec<Flow>, bytes: u64, idle_slope:
     let mut setup = setup(fabric.clone(), plan(switches * EACH, flows));
     if let Some(slope) = idle_slope {
         let mut slopes = IdleSlopes::default();
-        slopes.0[6] = Some(slope);
+        slopes.by_class[6] = Some(slope);
         setup.timing.shaping = all.into_iter().map(|port| (port, slopes)).collect();
     }
     setup.record.jitter = true;

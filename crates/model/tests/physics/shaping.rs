@@ -25,7 +25,7 @@ fn port_to(fabric: &Fabric, host: u32) -> (NodeId, u16) {
 
 fn slopes(shaped: &[(u8, Rate)]) -> IdleSlopes {
     let mut slopes = IdleSlopes::default();
-    shaped.iter().for_each(|&(class, rate)| slopes.0[usize::from(class)] = Some(rate));
+    shaped.iter().for_each(|&(class, rate)| slopes.by_class[usize::from(class)] = Some(rate));
     slopes
 }
 

@@ -11,7 +11,7 @@ use units::{Time, WIRE_OVERHEAD_BYTES};
 /// Figure 1.1 specifies neither buffer nor transport. The publication that the source cites for Reno specifies neither
 /// timeouts nor acknowledgements.
 pub const CHOICES: &[Choice] = &[
-    Choice { source: &GOODPUT, key: "switch.egress", alternatives: &["30KB", "1MB"] },
+    Choice { source: &GOODPUT, key: "switch.egress_threshold", alternatives: &["30KB", "1MB"] },
     Choice { source: &GOODPUT, key: "host.transport.nak_interval", alternatives: &["1us", "500us"] },
     Choice { source: &RENO, key: "host.transport.min_rto", alternatives: &["1s"] },
     Choice { source: &RENO, key: "host.transport.delayed_ack", alternatives: &["true"] },

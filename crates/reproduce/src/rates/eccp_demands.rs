@@ -91,7 +91,7 @@ pub fn new_flow(trial: &mut Trial) -> Result<(), Failure> {
                 let changes = [
                     ("duration", "\"400ms\"".to_owned()),
                     ("host.transport.gain", gain.to_string()),
-                    ("switch.egress", format!("\"{}KB\"", room * buffer_kb)),
+                    ("switch.egress_threshold", format!("\"{}KB\"", room * buffer_kb)),
                     ("traffic.3.transport", transport),
                     ("traffic.3.start", "\"300ms\"".to_owned()),
                 ];

@@ -17,7 +17,7 @@ fn changes(gain: f64, begins: &str) -> Changes {
 
 /// Adds the override of the buffer: 200 frames of 1500 B, all available to the port towards the other switch.
 fn with_buffer(mut changes: Changes) -> Changes {
-    changes.push(("switch.egress", "\"300KB\"".to_owned()));
+    changes.push(("switch.egress_threshold", "\"300KB\"".to_owned()));
     changes
 }
 

@@ -53,7 +53,7 @@ pub static SPACE: Space = Space {
         OpenChoice {
             name: "buffer",
             source: "not given; figure 2.16 has 299 KB",
-            alternatives: &[one("64 MB", &[]), one("300 KB", &[("switch.egress", "\"300KB\"")])],
+            alternatives: &[one("64 MB", &[]), one("300 KB", &[("switch.egress_threshold", "\"300KB\"")])],
         },
         OpenChoice {
             name: "probes per train",

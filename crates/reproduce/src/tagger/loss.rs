@@ -33,7 +33,11 @@ pub const TABLE6_CHOICES: &[Choice] = &[
         ],
     },
     Choice { source: &TAGGER_TABLE6, key: "switch.flow_control.xoff", alternatives: &["\"20600B\"", "\"1/8\""] },
-    Choice { source: &TAGGER_TABLE6, key: "switch.egress", alternatives: &["\"1/8\"", "\"412KB\"", "\"103KB\""] },
+    Choice {
+        source: &TAGGER_TABLE6,
+        key: "switch.egress_threshold",
+        alternatives: &["\"1/8\"", "\"412KB\"", "\"103KB\""],
+    },
 ];
 
 /// Offered load on the wire, relative to the receiver's link rate.

@@ -162,8 +162,8 @@ fn shared_buffer(trial: &mut Trial, speeds: &[u64]) -> Result<(), Failure> {
         // Queue threshold: static, ten packets; dynamic, 1/8 of the free buffer as in docs/mechanisms/trim.md.
         for egress in ["15KB", "1/8"] {
             let switch = format!(
-                "{{ buffer = \"64MB\", egress = \"{egress}\", overload = {{ kind = \"trim\", size = \"128B\", \
-                 header_class = 6, header_full = \"drop\" }} }}"
+                "{{ buffer = \"64MB\", egress_threshold = \"{egress}\", overload = {{ kind = \"trim\", \
+                 size = \"128B\", header_class = 6, header_full = \"drop\" }} }}"
             );
             let result = trial.run(START, &join(&[vec![("switch", switch)], start_at(gbps)]))?;
             let (failed, lost) = unlost(&result.summary);

@@ -121,12 +121,12 @@ pub(super) const KEYS: &[Key] = &[
     key("fluid.model", "weight", ECCP, NUMBER)
         .value("2", "thesis, equation 2.6")
         .means("w: weight of the change in the feedback"),
-    key("fluid.model", "available", ECCP, NUMBER)
-        .value("0.1", TABLE_2_1)
-        .means("AvT: unused share of the link, above 0, below 1"),
+    key("fluid.model", "available", ECCP, NUMBER).value("0.1", TABLE_2_1).means(
+        "AvT: available bandwidth to be left on the path, as a share of the rate R of a flow (2.10), above 0, below 1",
+    ),
     key("fluid.model", "equilibrium", ECCP, SHARE)
         .value("0.5", TABLE_2_1)
-        .means("A_eq: share of the margin that is unused at equilibrium, 0 to 1"),
+        .means("A_eq: available-bandwidth ratio A_r = AvBw / (AvT R) (2.10) at equilibrium, 0 to 1"),
     key("fluid.model", "cycle", ECCP, TIME).value("1ms", TABLE_2_1).means("T: time between trains of probes"),
     key("fluid.model", "byte_counter", ECCP, SIZE)
         .value("750KB", TABLE_2_1)

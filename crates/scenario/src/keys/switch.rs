@@ -56,8 +56,8 @@ pub(super) const KEYS: &[Key] = &[
         .absent("all ports of the switches", OURS)
         .means("ports instead of switches, by number or neighbour (`S1:H2`), for marking and the scheduler"),
     key("switch.override", "buffer", &[], SIZE).absent("switch.buffer", OURS).means("their shared buffer, above 0"),
-    key("switch.override", "egress", &[], ValueSyntax("a size, or a share of the free buffer", "\"1/8\""))
-        .absent("switch.egress", OURS)
+    key("switch.override", "egress_threshold", &[], ValueSyntax("a size, or a share of the free buffer", "\"1/8\""))
+        .absent("switch.egress_threshold", OURS)
         .means("limit of a lossy egress queue in their shared buffer"),
     key("switch.override", "queue", &[], ValueSyntax("a size or a number of packets", "\"100KB\""))
         .absent("switch.queue", OURS)

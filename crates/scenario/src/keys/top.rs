@@ -134,9 +134,6 @@ pub(super) const KEYS: &[Key] = &[
     key("host.clocks", "drift_ppm", &[], ValueSyntax("parts per million", "-20"))
         .value("0", OURS)
         .means("frequency error, positive if the clock is fast, -100000 to 100000 with three decimals"),
-    key("host", "resend_bounced", &[], FLAG)
-        .value("true", "PABO, section II-G")
-        .means("hosts resend frames that switches bounced back to them; false: bouncing is refused"),
     key("host", "trim_aware", &[], FLAG)
         .value("true", "Cheng et al., NSDI 2014: trim-aware hosts")
         .means("receivers reply to trimmed headers immediately, and senders react to returned ones"),

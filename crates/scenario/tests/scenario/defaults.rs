@@ -1,6 +1,6 @@
 //! The documented defaults of mechanisms equal the effective defaults.
 
-use model::parameters::{Overload, QueueLimit, Scheduler, SwitchParameters, Threshold};
+use model::parameters::{Overload, QueueLimit, Scheduler, Setup, SwitchParameters, Threshold};
 use protocols::describe::{Default, Family, Mechanism};
 use protocols::pabo::{self, BounceParameters};
 use protocols::trim::{self, TrimParameters};
@@ -98,8 +98,24 @@ fn numbers_in_meanings_are_those_in_force() {
 
     let drr = switch("scheduler = { kind = \"drr\", quanta = { 3 = \"6KB\" } }\n").scheduler;
     assert_eq!(drr, Scheduler::Drr { quantum_bytes: [1518, 1518, 1518, 6000, 1518, 1518, 1518, 1518] });
-    assert!(scheduler::DRR.parameters[0].meaning.contains("classes missing in the table have 1518B"));
+    assert!(scheduler::drr::MECHANISM.parameters[0].meaning.contains("classes missing in the table have 1518B"));
     let wrr = switch("scheduler = { kind = \"wrr\", weights = { 3 = 4 } }\n").scheduler;
     assert_eq!(wrr, Scheduler::Wrr { weights: [1, 1, 1, 4, 1, 1, 1, 1] });
-    assert!(scheduler::WRR.parameters[0].meaning.contains("classes missing in the table have 1"));
+    assert!(scheduler::wrr::MECHANISM.parameters[0].meaning.contains("classes missing in the table have 1"));
+}
+
+/// A scenario with only required keys.
+const MINIMAL: &str = r#"
+duration = "1ms"
+fabric = { kind = "leaf-spine", leaves = 2, spines = 2, hosts_per_leaf = 4, link = {rate = "100Gbps", delay = "500ns"} }
+traffic = [{ kind = "permutation", size = "1MB" }]
+"#;
+
+/// The defaults of a scenario equal those of a setup constructed in code.
+#[test]
+fn a_setup_of_fabric_and_plan_is_that_of_the_minimal_scenario() {
+    let lowered = || Scenario::parse(MINIMAL, "minimal.toml", "".as_ref(), &[], None).unwrap().lower().unwrap().setup;
+    let Setup { fabric, traffic, .. } = lowered();
+    let by_default = Setup::new(fabric, traffic).unwrap();
+    assert_eq!(format!("{by_default:#?}"), format!("{:#?}", lowered()));
 }

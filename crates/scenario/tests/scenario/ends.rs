@@ -118,8 +118,8 @@ fn some_switches_have_another_buffer_and_other_thresholds() {
     let with = |value: &str, more: &[(&str, &str)]| lower(&text, &[more, &[("switch.override", value)]].concat());
     let read = |value: &str| with(value, &[pfc]).unwrap().setup.overrides;
     let own = read(
-        "[{ tiers = [2], buffer = \"32MB\", egress = \"1/4\", flow_control = { xoff = \"90KB\", xon = \"5KB\", \
-         headroom = \"auto\" } }, { switches = [\"L1\"], flow_control = { headroom = \"60KB\" } }]",
+        "[{ tiers = [2], buffer = \"32MB\", egress_threshold = \"1/4\", flow_control = { xoff = \"90KB\", \
+         xon = \"5KB\", headroom = \"auto\" } }, { switches = [\"L1\"], flow_control = { headroom = \"60KB\" } }]",
     );
     assert_eq!(own[0].switches.len(), 2);
     assert_eq!((own[0].buffer_bytes, own[0].egress), (Some(32_000_000), Some(Threshold::Dynamic { alpha: (1, 4) })));
@@ -149,7 +149,7 @@ fn some_switches_have_another_buffer_and_other_thresholds() {
     let error = |value: &str, more: &[(&str, &str)]| with(value, more).unwrap_err();
     let queues: &[(&str, &str)] = &[("switch.queue", "100 packets")];
     assert!(error("[{ tiers = [1], buffer = \"1MB\" }]", queues).contains("no shared buffer"));
-    assert!(error("[{ tiers = [1], egress = \"1/2\" }]", queues).contains("no shared buffer"));
+    assert!(error("[{ tiers = [1], egress_threshold = \"1/2\" }]", queues).contains("no shared buffer"));
     assert!(error("[{ tiers = [1], flow_control = { xon = \"1KB\" } }]", &[]).contains("flow control is neither"));
 }
 

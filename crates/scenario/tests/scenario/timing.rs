@@ -169,7 +169,7 @@ fn idle_slopes_are_those_of_the_ports_that_are_named() {
     let (&(node, port), slopes) = shaping.iter().next().unwrap();
     let fabric = &lowered.setup.fabric;
     assert_eq!((fabric.name(node), fabric.name(fabric.ports(node)[usize::from(port)].peer)), ("S1", "H2"));
-    assert_eq!((shaping.len(), slopes.classes(), slopes.0[3]), (1, 0x28, Some(units::Rate::from_gbps(2))));
+    assert_eq!((shaping.len(), slopes.classes(), slopes.by_class[3]), (1, 0x28, Some(units::Rate::from_gbps(2))));
     let warnings: Vec<&str> = lowered.warnings.iter().map(|warning| &*warning.message).collect();
     assert_eq!(warnings, ["class 5 is shaped, but has no traffic"]);
     let ports = |text: &str| lower(&format!("{PLAIN}{text}")).unwrap().setup.timing.shaping.len();
@@ -189,7 +189,7 @@ fn faults_of_shaping_are_reported_with_their_line() {
         ("2Gbps", "0Gbps", 3, "0"),
         ("2Gbps", "-2Gbps", 3, "-2Gbps"),
         ("5 =", "8 =", 3, "`8` is not a class"),
-        ("{ 3 = \"2Gbps\", 5 = \"8Gbps\" }", "{}", 3, "shapes no class"),
+        ("{ 3 = \"2Gbps\", 5 = \"8Gbps\" }", "{}", 3, "write the rate of at least one class"),
         ("{ 3 = \"2Gbps\", 5 = \"8Gbps\" }", "7", 3, "is not a list of eight values"),
         ("idle_slopes = { 3 = \"2Gbps\", 5 = \"8Gbps\" }", "", 0, "needs `idle_slopes`"),
         ("idle_slopes", "idle_slope", 3, "unknown key `idle_slope`"),
@@ -224,7 +224,7 @@ fn faults_of_cycles_are_reported_with_their_line() {
         ("\"S1\"", "\"H1\"", 1, "`H1` is a host: only switches"),
         ("[\"H2\"]", "[\"S1\"]", 2, "no link joins `S1` and `S1`"),
         ("node = \"S1\"\n", "", 1, "`to` lists neighbours of a node: write `node` too"),
-        ("10us", "0us", 3, "must be above zero"),
+        ("10us", "0us", 3, "`cycle` = 0ps is out of range"),
         ("10us", "1010ns", 3, "a cycle of 1.01us without its guard is 10ns, shorter than the shortest frame, 67.2ns"),
         ("[3, 5]", "[3, 3]", 4, "is not a pair of classes"),
         ("[3, 5]", "[3]", 4, "is not a pair of classes"),
@@ -363,7 +363,10 @@ fn preemption_is_read_and_faults_are_reported_with_their_line() {
         ("preemption = {}", "needs `express`"),
         ("preemption = { express = [] }", "the list of classes is empty"),
         ("preemption = { express = [8] }", "8"),
-        ("preemption = { express = [7], fragments = \"none\" }", "`none`"),
+        (
+            "preemption = { express = [7], fragments = \"none\" }",
+            "`fragments` is \"none\"; expected one of standard, ideal",
+        ),
         ("preemption = 7", "not a table"),
         ("preemption = { express = [7], expres = [6] }", "unknown key `expres`"),
     ] {

@@ -74,7 +74,7 @@ fn values_out_of_range() {
         ("{ kind = \"trim\", size = \"40B\" }", "`size` = 40B is out of range"),
         ("{ kind = \"trim\", size = \"9KB\" }", "none is longer than 1.062KB: nothing would be cut"),
         ("{ kind = \"trim\", size = \"70KB\" }", "`size` cannot be 70KB"),
-        ("{ kind = \"trim\", victim = \"head\" }", "`head` is not a valid victim"),
+        ("{ kind = \"trim\", victim = \"head\" }", "`victim` is \"head\"; expected one of arriving, tail, coin"),
         ("{ kind = \"trim\", header_class = 8 }", "`8` is out of range"),
         ("{ kind = \"trim\", header_class = 0 }", "behind the data that they must overtake"),
         ("{ kind = \"trim\", priorities = [] }", "the list of classes is empty"),
@@ -87,7 +87,8 @@ fn values_out_of_range() {
     ] {
         let message = with(overload).map(|_| ()).expect_err(overload);
         assert!(message.contains(expected), "{overload}: {message}");
-        assert!(message.contains("test.toml:") && message.contains("help: "), "{overload}: {message}");
+        let states_valid = message.contains("help: ") || message.contains("expected one of");
+        assert!(message.contains("test.toml:") && states_valid, "{overload}: {message}");
     }
 }
 

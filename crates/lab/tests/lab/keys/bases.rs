@@ -225,7 +225,7 @@ fn overrides(location: &KeyLocation) -> String {
         ("switch.override.flow_control", _) | (_, "flow_control") => {
             (flow_control("pfc"), "flow_control = { xoff = \"5KB\" }\n")
         }
-        (_, "buffer" | "egress") => ("[switch]\nbuffer = \"40KB\"\n".to_owned(), "buffer = \"20KB\"\n"),
+        (_, "buffer" | "egress_threshold") => ("[switch]\nbuffer = \"40KB\"\n".to_owned(), "buffer = \"20KB\"\n"),
         (_, "queue") => ("[switch]\nqueue = \"20 packets\"\n".to_owned(), "queue = \"10 packets\"\n"),
         (_, "scheduler") => (String::new(), "scheduler = { kind = \"wrr\", weights = [1, 1, 1, 1, 1, 1, 1, 1] }\n"),
         _ => ("[host]\ntransport = \"dctcp\"\n".to_owned(), "marking = { kind = \"ecn\", k_min = \"5KB\" }\n"),

@@ -44,14 +44,6 @@ pub const REFUSALS: &[Refusal] = &[
     Refusal { key: "fabric.format", of: &[], set: &[], value: "node-link", says: "not valid JSON" },
     // Traffic refers to the path by this name.
     Refusal { key: "path.name", of: &[], set: &[], value: "other", says: "`one` is not a path" },
-    // Bouncing requires hosts that resend bounced frames.
-    Refusal {
-        key: "host.resend_bounced",
-        of: &[],
-        set: &[("switch.overload", "bounce"), ("switch.queue", "8 packets")],
-        value: "false",
-        says: "resend_bounced",
-    },
     // The congestion control of these transports requires ECN marks, so that `ecn` must be true.
     Refusal {
         key: "host.transport.ecn",
@@ -364,7 +356,6 @@ const CASES: &[Case] = &[
     with("host.ignore_pause", &[], PFC, &["[\"H1\"]"]),
     with("host.on_pause", &[], PFC_DCQCN, &["halve"]),
     with("host.trim_aware", &[], TRIM, &["false"]),
-    with("host.resend_bounced", &[], &[], &["false"]),
     with("host.ttl", &[], &[], &["2"]),
     with("host.notification_delay", &[], TRIGGERS, &["10us"]),
     with("host.on_bounce.kind", &[], &[], &["none"]),

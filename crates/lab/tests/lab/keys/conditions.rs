@@ -160,7 +160,6 @@ const CONDITIONS: &[Condition] = &[
         "flow_control",
     ),
     beside("host", &[], &["trim_aware"], &[("switch.overload", "drop")], "trim"),
-    beside("host", &[], &["resend_bounced"], &[("switch.overload", "drop")], "bounce"),
     beside("host.on_bounce", &[], &["every"], &[("switch.overload", "drop")], "bounce"),
     beside("host", &[], &["notification_delay"], &[], "another"),
     beside("host", &[], &["reply_class"], &[("host.transport", "datagram")], "repl"),

@@ -30,7 +30,7 @@ fn watchdogs() {
             .unwrap_err()
             .starts_with("--set switch.watchdog.detection_time=0s")
     );
-    assert!(with("switch.watchdog.action", "pray").unwrap_err().contains("`pray`"));
+    assert!(with("switch.watchdog.action", "pray").unwrap_err().contains("`action` is \"pray\"; expected one of "));
     let without =
         lower(GOOD, &[("switch.watchdog.detection_time", "1ms"), ("switch.flow_control", "none")]).unwrap_err();
     assert!(without.contains("a watchdog needs PAUSE or PFC"), "{without}");

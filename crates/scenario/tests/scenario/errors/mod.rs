@@ -355,11 +355,13 @@ fn collective_operations() {
     let wrong = |more: &str| of(more).expect_err("must be refused");
     assert_eq!(
         wrong("\"allreduce\"\nsize = \"1MB\""),
-        "dir/test.toml:15:13: `allreduce` is not a valid collective operation\n  help: did you mean `all-reduce`?"
+        "dir/test.toml:15:13: `operation` is \"allreduce\"; expected one of all-reduce, reduce-scatter, \
+         all-gather, broadcast, reduce, all-to-all\n  help: did you mean `all-reduce`?"
     );
     assert_eq!(
         wrong("\"all-reduce\"\nsize = \"1MB\"\nalgorithm = \"rings\""),
-        "dir/test.toml:17:13: `rings` is not a valid algorithm\n  help: did you mean `ring`?"
+        "dir/test.toml:17:13: `algorithm` is \"rings\"; expected one of ring, tree, halving-doubling, \
+         hierarchical, direct\n  help: did you mean `ring`?"
     );
     assert_eq!(
         wrong("\"all-reduce\"\nsize = \"1MB\"\nalgorithm = \"hierarchical\""),
