@@ -2,7 +2,8 @@
 //! rank never stores the wires of other ranks.
 
 use crate::division::weight;
-use crate::execution::{EngineError, WireSpec};
+use crate::error::EngineError;
+use crate::execution::WireSpec;
 use std::ops::Range;
 use units::Time;
 

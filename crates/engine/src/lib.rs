@@ -26,6 +26,7 @@ mod borders;
 mod chains;
 mod division;
 mod earliest_times;
+mod error;
 mod exchange;
 mod execution;
 #[cfg(all(test, loom))]
@@ -46,7 +47,8 @@ mod windows;
 pub use borders::Wires;
 pub use chains::{Chain, ChainMut, Chains};
 pub use earliest_times::EarliestTimes;
-pub use execution::{Engine, EngineError, Statistics, ThreadStatistics, WireSpec};
+pub use error::EngineError;
+pub use execution::{Engine, Statistics, ThreadStatistics, WireSpec};
 pub use mail::Window;
 pub use node::{Message, Node};
 pub use prefetch::prefetch;
