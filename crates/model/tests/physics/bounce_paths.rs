@@ -128,8 +128,8 @@ fn a_frame_walks_on_the_fabric_and_a_bounce_takes_it_back() {
     assert!(most > 10 && home > 50 && slowed > 10, "{most} bounces, {home} home, slowed {slowed} times");
 }
 
-/// Three senders overload one receiver permanently. If senders halve their windows, less than half as many frames return
-/// to their source. `rate_reductions` counts the reductions; it is 0 without them.
+/// Three senders overload one receiver permanently. If senders halve their windows, less than half as many frames
+/// return to their source. `rate_reductions` counts the reductions; it is 0 without them.
 #[test]
 fn senders_that_halve_bounce_less() {
     let ten = link(10, 50);

@@ -13,8 +13,8 @@ use units::{Rate, Time};
 /// inactive entries are removed faster than new entries are added; constant, so that a new flow takes constant time.
 const MAX_EXAMINED: usize = 8;
 /// After an evaluation without an XOFF, the port skips the evaluation for (number of table entries) /
-/// `MAX_ENTRIES_PER_FRAME` frames. Hence the mean cost per frame is at most that of `MAX_ENTRIES_PER_FRAME` table entries, for
-/// any number of flows.
+/// `MAX_ENTRIES_PER_FRAME` frames. Hence the mean cost per frame is at most that of `MAX_ENTRIES_PER_FRAME` table
+/// entries, for any number of flows.
 const MAX_ENTRIES_PER_FRAME: usize = 16;
 
 /// Backpressure state of one output port.
