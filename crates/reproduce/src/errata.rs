@@ -130,7 +130,7 @@ impl Errata {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::choose;
+    use crate::papers::choose;
     use std::collections::BTreeSet;
     use std::path::Path;
 

@@ -17,6 +17,7 @@ mod growth;
 pub mod mutation;
 mod pabo;
 mod papers;
+mod parameters;
 mod physics;
 mod plot;
 pub mod print;
@@ -30,7 +31,7 @@ mod trim;
 
 pub use check::{Check, Kind, Outcome, Relation};
 pub use failure::Failure;
-pub use papers::{SPACES, experiments};
+pub use papers::{SPACES, choose, experiments};
 pub use print::Result as Found;
 pub use registry::{Choice, Experiment, Source};
 use std::time::Instant;
@@ -53,42 +54,10 @@ pub fn run(
     Ok(Found { experiment, seconds: started.elapsed().as_secs_f64(), trial, under: Vec::new() })
 }
 
-/// Returns the experiments with these names (of papers or of single experiments) in run order; all if `names` is empty.
-///
-/// # Errors
-/// [`Failure::Unknown`] for a name that is neither a paper nor an experiment.
-pub fn choose(names: &[String]) -> Result<Vec<&'static Experiment>, Failure> {
-    let fits = |experiment: &Experiment, name: &str| {
-        let name = name.trim_end_matches('/');
-        experiment.id == name || experiment.id.split_once('/').is_some_and(|(paper, _)| paper == name)
-    };
-    for name in names {
-        if !experiments().any(|experiment| fits(experiment, name)) {
-            return Err(Failure::Unknown { name: name.clone(), known: known(name) });
-        }
-    }
-    let wanted = |experiment: &&Experiment| names.is_empty() || names.iter().any(|name| fits(experiment, name));
-    Ok(experiments().filter(wanted).collect())
-}
-
-/// Returns the available names as a sentence for the error: the experiments of the paper that `name` begins with, or
-/// all papers.
-fn known(name: &str) -> String {
-    let paper = |id: &'static str| id.split_once('/').map_or(id, |(paper, _)| paper);
-    let paper_name = name.split('/').next().unwrap_or_default();
-    let of_paper: Vec<&str> =
-        experiments().map(|experiment| experiment.id).filter(|id| paper(id) == paper_name).collect();
-    if !of_paper.is_empty() {
-        return format!("there are {}", of_paper.join(", "));
-    }
-    let mut papers: Vec<&str> = experiments().map(|experiment| paper(experiment.id)).collect();
-    papers.dedup();
-    format!("there are {}; `reproduce --list` has their experiments", papers.join(", "))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::papers::known;
 
     #[test]
     fn a_paper_or_an_experiment_is_chosen_by_name() {

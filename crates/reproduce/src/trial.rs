@@ -1,7 +1,7 @@
 //! A run of one experiment: runs scenarios, and collects checks and output.
 
 use super::check::Check;
-use super::mutation::Parameters;
+use super::parameters::Parameters;
 use super::registry::{self, Choice, Source};
 use crate::failure::Failure;
 use fabric::NodeId;

@@ -1,6 +1,7 @@
 //! Report of the mutations of one paper.
 
-use super::{CHANGES_PERCENT, Effect, Mutation, Paper};
+use super::{Effect, Mutation, Paper};
+use crate::parameters::CHANGES_PERCENT;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
