@@ -127,6 +127,11 @@ impl Check {
         Check { kind: Kind::Consistency, ..self }
     }
 
+    /// Counts the check as a property of the reproduction if `own` is set.
+    pub fn consistency_if(self, own: bool) -> Check {
+        if own { self.consistency() } else { self }
+    }
+
     /// Returns the result.
     pub fn outcome(&self) -> Outcome {
         match self.not_judged {

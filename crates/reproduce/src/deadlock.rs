@@ -55,12 +55,12 @@ pub fn ring(trial: &mut Trial) -> Result<(), Failure> {
     let silent = [("traffic.2.size", "1000B".to_owned()), ("traffic.3.size", "1000B".to_owned())];
     let without = trial.run(&RING, &silent)?;
     let name = "negative control: deadlocks without the traffic of one link";
-    trial.check(Check::exact(name, "deadlocks", deadlocks(&without), Relation::Equal, 0.0));
+    trial.check(Check::exact(name, "deadlocks", deadlocks(&without), Relation::Equal, 0.0).consistency());
     let without = trial.run(&RING, &[("switch.flow_control", "\"none\"".to_owned())])?;
     let name = "negative control: deadlocks without flow control";
-    trial.check(Check::exact(name, "deadlocks", deadlocks(&without), Relation::Equal, 0.0));
+    trial.check(Check::exact(name, "deadlocks", deadlocks(&without), Relation::Equal, 0.0).consistency());
     let name = "negative control: frames lost without flow control";
-    trial.check(Check::exact(name, "frames", without.overflowed() as f64, Relation::Above, 0.0));
+    trial.check(Check::exact(name, "frames", without.overflowed() as f64, Relation::Above, 0.0).consistency());
     bursts(trial)
 }
 
@@ -109,10 +109,10 @@ fn bursts(trial: &mut Trial) -> Result<(), Failure> {
          themselves\n"
     ));
     let unit = "runs";
-    trial.check(Check::exact("bursts: runs that got stuck", unit, stuck as f64, Relation::Above, 0.0));
+    trial.check(Check::exact("bursts: runs that got stuck", unit, stuck as f64, Relation::Above, 0.0).consistency());
     let name = "bursts: runs that stopped all around the ring and drained by themselves";
-    trial.check(Check::exact(name, unit, transient as f64, Relation::Above, 0.0));
+    trial.check(Check::exact(name, unit, transient as f64, Relation::Above, 0.0).consistency());
     let name = "bursts: runs whose report is wrong: stuck and not reported, or reported and not stuck";
-    trial.check(Check::exact(name, unit, wrong as f64, Relation::Equal, 0.0));
+    trial.check(Check::exact(name, unit, wrong as f64, Relation::Equal, 0.0).consistency());
     Ok(())
 }

@@ -76,7 +76,7 @@ pub fn samples(trial: &mut Trial) -> Result<(), Failure> {
         line.push((feedback, linear));
     }
     let name = "eighths of feedback in which samples were heard";
-    trial.check(Check::exact(name, "of 8", frames.len() as f64, Relation::Equal, 8.0));
+    trial.check(Check::exact(name, "of 8", frames.len() as f64, Relation::Equal, 8.0).consistency());
     trial.show("  feedback, samples, share of frames that are sampled, and on the line from 1 to 10 %\n");
     trial.show(&table(&["feedback", "samples", "share", "line"], &rows, 0, Layout::Fixed, 2));
     let lines =
@@ -125,7 +125,7 @@ pub fn round_trip(trial: &mut Trial) -> Result<(), Failure> {
     let name = "what segments of 64 KB add to the RTT of those of 16 KB";
     trial.check(Check::new(name, "us", seen[2] - seen[0], Relation::Equal, 0.0, 0.001));
     let name = "frames of 500 B: RTT below that of frames of 1500 B, which each switch stores, by";
-    trial.check(Check::new(name, "us", seen[1] - seen[0], Relation::Above, 0.0, 0.0));
+    trial.check(Check::new(name, "us", seen[1] - seen[0], Relation::Above, 0.0, 0.0).consistency());
     trial.show("  segment in KB, frame in B, RTT and completion less serialisation in us\n");
     trial.show(&table(&["segment", "frame", "RTT", "expected"], &rows, 0, Layout::Fixed, 2));
     Ok(())

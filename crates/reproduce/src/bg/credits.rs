@@ -112,14 +112,10 @@ pub fn credits(trial: &mut Trial) -> Result<(), Failure> {
         trial.check(Check::new(name, "%", 100.0 * full_too_early, Relation::AtMost, most, 0.3).note(formula));
         let (auto, result) = cable.run(trial, "auto")?;
         lost += result.overflowed();
-        trial.check(Check::new(
-            at("with computed credits the link is full"),
-            "%",
-            100.0 * auto,
-            Relation::AtLeast,
-            100.0,
-            0.3,
-        ));
+        trial.check(
+            Check::new(at("with computed credits the link is full"), "%", 100.0 * auto, Relation::AtLeast, 100.0, 0.3)
+                .consistency(),
+        );
     }
     trial.check(Check::exact(
         "frames lost to full queues, over all of it",
@@ -159,7 +155,7 @@ fn incast(trial: &mut Trial) -> Result<(), Failure> {
         let name = format!("six into one, {what}: frames lost to full queues");
         checks.push(Check::exact(name, "frames", result.overflowed() as f64, Relation::Equal, 0.0));
         let name = format!("six into one, {what}: goodput in the last part of the run");
-        checks.push(Check::new(name, "Gbps", result.total_goodput() / 1e9, Relation::Above, 0.0, 0.0));
+        checks.push(Check::new(name, "Gbps", result.total_goodput() / 1e9, Relation::Above, 0.0, 0.0).consistency());
     }
     for (what, more) in [
         ("hosts that send whatever the credits say", ("host.obeys_pause", "false")),
@@ -167,7 +163,7 @@ fn incast(trial: &mut Trial) -> Result<(), Failure> {
     ] {
         let result = run(&[more])?;
         let name = format!("negative control: six into one, {what}: frames lost to full queues");
-        checks.push(Check::exact(name, "frames", result.overflowed() as f64, Relation::Above, 0.0));
+        checks.push(Check::exact(name, "frames", result.overflowed() as f64, Relation::Above, 0.0).consistency());
     }
     checks.into_iter().for_each(|check| trial.check(check));
     Ok(())

@@ -140,14 +140,10 @@ pub fn family(trial: &mut Trial) -> Result<(), Failure> {
             trial.check(Check::exact(at("frames lost to full queues"), "frames", lost, Relation::Equal, 0.0));
             let sum = line.sharing().iter().sum();
             let tolerance = 0.02 * capacity;
-            trial.check(Check::new(
-                at("the congested port is full"),
-                "Gbps",
-                sum,
-                Relation::Equal,
-                capacity,
-                tolerance,
-            ));
+            trial.check(
+                Check::new(at("the congested port is full"), "Gbps", sum, Relation::Equal, capacity, tolerance)
+                    .consistency(),
+            );
             let ours = line.bystander();
             trial.check(
                 match line.kind.claim {
@@ -166,9 +162,13 @@ pub fn family(trial: &mut Trial) -> Result<(), Failure> {
         let none = &lines[0];
         let control = |what: &str| format!("{name}: negative control: without flow control {what}");
         let lost = none.result.overflowed() as f64;
-        trial.check(Check::exact(control("frames are lost"), "frames", lost, Relation::Above, 0.0));
+        trial.check(Check::exact(control("frames are lost"), "frames", lost, Relation::Above, 0.0).consistency());
         let name = control("the bystander keeps its rate");
-        trial.check(Check::new(name, "Gbps", none.bystander(), Relation::Equal, alone, 0.01 * alone).note(MEASURED));
+        trial.check(
+            Check::new(name, "Gbps", none.bystander(), Relation::Equal, alone, 0.01 * alone)
+                .consistency()
+                .note(MEASURED),
+        );
     }
     Ok(())
 }

@@ -77,7 +77,7 @@ fn over_load(trial: &mut Trial) -> Result<(), Failure> {
         trial.check(check.note("capacity: the payload's share of what the background leaves of 10 Gbps, computed"));
     }
     trial.check(Check::exact("lossless: frames lost", "frames", lost_lossless as f64, Relation::Equal, 0.0));
-    trial.check(Check::exact("lossy: frames lost", "frames", lost as f64, Relation::Above, 0.0));
+    trial.check(Check::exact("lossy: frames lost", "frames", lost as f64, Relation::Above, 0.0).consistency());
     for load in [0.4, 0.95] {
         let name = format!("lossy: goodput at load {load} is that of the lossless network");
         let other = lossless[at(load)];
@@ -90,7 +90,9 @@ fn over_load(trial: &mut Trial) -> Result<(), Failure> {
     let dramatic = "the figure has no scale: half is what we take \"dramatically\" to mean";
     trial.check(Check::new(name, "Gbps", lossy[at(2.0)], Relation::Below, 0.5 * before, 0.0).note(dramatic));
     let name = "negative control: at load 2 flow control makes the difference";
-    trial.check(Check::new(name, "Gbps", lossless[at(2.0)], Relation::Above, lossy[at(2.0)], 0.0).note(FIGURE));
+    trial.check(
+        Check::new(name, "Gbps", lossless[at(2.0)], Relation::Above, lossy[at(2.0)], 0.0).consistency().note(FIGURE),
+    );
     Ok(())
 }
 
@@ -139,18 +141,21 @@ fn reno(trial: &mut Trial) -> Result<(), Failure> {
     let at = |product: f64| points.iter().find(|point| point.0 == product).map_or(f64::NAN, |point| point.1);
     let name = "Reno at p = 1e-3 and a product of 100 packets";
     trial.check(Check::new(name, "%", at(100.0), Relation::Equal, CITED, 6.0).note(note));
-    trial.check(Check::new(
-        "a short path is full in spite of the losses: 10 packets",
-        "%",
-        at(10.0),
-        Relation::AtLeast,
-        90.0,
-        0.0,
-    ));
+    trial.check(
+        Check::new(
+            "a short path is full in spite of the losses: 10 packets",
+            "%",
+            at(10.0),
+            Relation::AtLeast,
+            90.0,
+            0.0,
+        )
+        .consistency(),
+    );
     let name = "utilisation is inversely proportional to the product: 320 over 160 packets";
     trial.check(Check::new(name, "ratio", at(320.0) / at(160.0), Relation::Equal, 0.5, 0.1));
     let healthy = 100.0 * utilisation(trial, 100, seconds / 4, 0.0)?;
     let name = "negative control: without loss, 100 packets";
-    trial.check(Check::new(name, "%", healthy, Relation::AtLeast, 95.0, 0.0));
+    trial.check(Check::new(name, "%", healthy, Relation::AtLeast, 95.0, 0.0).consistency());
     Ok(())
 }

@@ -102,19 +102,19 @@ pub fn headroom(trial: &mut Trial) -> Result<(), Failure> {
         checks.push(exact(at("frames lost with the computed headroom"), "frames", lost, Relation::Equal, 0.0));
         let name = at("the computed headroom is that of the formula");
         let computed_on_wire = computed as f64 * mtu as f64 / FRAME as f64;
-        checks.push(Check::new(name, "B", computed_on_wire, Relation::Equal, formula, 2.0).note(note));
+        checks.push(Check::new(name, "B", computed_on_wire, Relation::Equal, formula, 2.0).consistency().note(note));
         let name = at("the computed headroom is at most two frames above the smallest without loss");
-        checks.push(exact(name, "B", computed, Relation::AtMost, (stored + 2 * FRAME) as f64));
+        checks.push(exact(name, "B", computed, Relation::AtMost, (stored + 2 * FRAME) as f64).consistency());
         let name = at("the smallest headroom without loss is at most the computed");
         checks.push(Check::new(name, "B", on_wire as f64, Relation::AtMost, formula, 0.0).note(note));
         let name = at("and within two frames of it");
         checks
             .push(Check::new(name, "B", on_wire as f64, Relation::AtLeast, formula - 2.0 * mtu as f64, 0.0).note(note));
         let name = at("negative control: frames lost with one frame less than the smallest");
-        checks.push(exact(name, "frames", loses, Relation::Above, 0.0));
+        checks.push(exact(name, "frames", loses, Relation::Above, 0.0).consistency());
         let two_less = cable.lost(Some(computed - 2 * FRAME))?;
         let name = at("negative control: frames lost with two frames less than computed");
-        checks.push(exact(name, "frames", two_less, Relation::Above, 0.0).note(note));
+        checks.push(exact(name, "frames", two_less, Relation::Above, 0.0).consistency().note(note));
     }
     trial.show(
         "  headroom in bytes: computed, the smallest without loss as stored and as on the wire, and frames lost with \

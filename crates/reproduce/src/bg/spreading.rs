@@ -83,12 +83,14 @@ pub fn spreading(trial: &mut Trial) -> Result<(), Failure> {
     let overflowed = spread.result.overflowed() as f64;
     trial.check(Check::exact("frames lost to full queues", "frames", overflowed, Relation::Equal, 0.0));
     let failed = spread.result.failed_checks() as f64;
-    trial.check(Check::exact("the run's own checks that fail", "checks", failed, Relation::Equal, 0.0));
+    trial.check(Check::exact("the run's own checks that fail", "checks", failed, Relation::Equal, 0.0).consistency());
     let without = run(trial, &[("switch.flow_control", "\"none\"".to_owned())])?;
     let name = "negative control: pauses without PFC";
-    trial.check(Check::exact(name, "pauses", without.result.pauses.len() as f64, Relation::Equal, 0.0));
+    trial.check(Check::exact(name, "pauses", without.result.pauses.len() as f64, Relation::Equal, 0.0).consistency());
     let drops = without.result.overflowed() as f64;
-    trial.check(Check::exact("negative control: frames lost without PFC", "frames", drops, Relation::Above, 0.0));
+    trial.check(
+        Check::exact("negative control: frames lost without PFC", "frames", drops, Relation::Above, 0.0).consistency(),
+    );
     Ok(())
 }
 
@@ -126,26 +128,26 @@ pub fn blocking(trial: &mut Trial) -> Result<(), Failure> {
     trial.show(&bars("", &["H11 to H3x", "H12 to H3x", "H1x to H2x"], 10.0, &rows));
     let victim = alone[VICTIM];
     let capacity = 10.0 * 1000.0 / 1082.0;
-    trial.check(Check::new(
-        "H1x to H2x alone fills its link",
-        "Gbps",
-        victim,
-        Relation::Equal,
-        capacity,
-        0.01 * capacity,
-    ));
+    trial.check(
+        Check::new("H1x to H2x alone fills its link", "Gbps", victim, Relation::Equal, capacity, 0.01 * capacity)
+            .consistency(),
+    );
     let name = "under PFC H1x to H2x loses more than a third, though its path is free";
     trial.check(Check::new(name, "Gbps", pfc[VICTIM], Relation::Below, victim * 2.0 / 3.0, 0.0).note(MEASURED));
     trial.check(Check::exact("under PFC frames lost to full queues", "frames", lost as f64, Relation::Equal, 0.0));
     let sum = pfc[0] + pfc[1];
     let name = "under PFC H11 and H12 fill the link to H3x";
-    trial.check(Check::new(name, "Gbps", sum, Relation::Equal, capacity, 0.02 * capacity));
+    trial.check(Check::new(name, "Gbps", sum, Relation::Equal, capacity, 0.02 * capacity).consistency());
     let name = "negative control: without PFC H1x to H2x keeps its rate";
-    trial.check(Check::new(name, "Gbps", dropping[VICTIM], Relation::Equal, victim, 0.01 * victim).note(MEASURED));
+    trial.check(
+        Check::new(name, "Gbps", dropping[VICTIM], Relation::Equal, victim, 0.01 * victim).consistency().note(MEASURED),
+    );
     let name = "negative control: without PFC frames are lost";
-    trial.check(Check::exact(name, "frames", dropped as f64, Relation::Above, 0.0));
+    trial.check(Check::exact(name, "frames", dropped as f64, Relation::Above, 0.0).consistency());
     let name = "negative control: in a lossless class of its own H1x to H2x keeps its rate";
-    trial.check(Check::new(name, "Gbps", apart[VICTIM], Relation::Equal, victim, 0.01 * victim).note(MEASURED));
+    trial.check(
+        Check::new(name, "Gbps", apart[VICTIM], Relation::Equal, victim, 0.01 * victim).consistency().note(MEASURED),
+    );
     let name = "with control per flow (DCQCN) H1x to H2x gets more than under PFC alone";
     trial.check(Check::new(name, "Gbps", controlled[VICTIM], Relation::Above, pfc[VICTIM] * 1.25, 0.0).note(MEASURED));
     Ok(())

@@ -197,7 +197,7 @@ pub fn run(trial: &mut Trial) -> Result<(), Failure> {
             let name =
                 format!("control: {count} streams, tightest place, messages of half the length, against all of it");
             let whole = share(tightest.accepted, total);
-            trial.check(Check::exact(name, "%", share(short.accepted, total), Relation::Below, whole));
+            trial.check(Check::exact(name, "%", share(short.accepted, total), Relation::Below, whole).consistency());
         }
         row("all at once, tightest", at_once.accepted, 0.0, a_stream(at_once.messages), Some(&mut at_once.waits));
         // Messages of per-hop scheduling: a request and a reply on each link of the path.
@@ -205,11 +205,11 @@ pub fn run(trial: &mut Trial) -> Result<(), Failure> {
         meet += earliest.meet + tightest.meet + at_once.meet;
         for (name, ours) in [("tightest place", tightest.accepted), ("tightest place, all at once", at_once.accepted)] {
             let name = format!("{count} streams, {name}: of those that the centre accepts");
-            trial.check(Check::exact(name, "%", share(ours, centre), Relation::AtLeast, 95.0));
+            trial.check(Check::exact(name, "%", share(ours, centre), Relation::AtLeast, 95.0).consistency());
         }
         if count == 1600 {
             let name = "control: 1600 streams, earliest place: of those that the centre accepts";
-            trial.check(Check::exact(name, "%", share(earliest.accepted, centre), Relation::Below, 95.0));
+            trial.check(Check::exact(name, "%", share(earliest.accepted, centre), Relation::Below, 95.0).consistency());
         }
     }
     trial.show(&format!(
@@ -253,7 +253,10 @@ fn few(trial: &mut Trial) {
     trial.show("  six streams to one receiver every 2, 4 or 8 us, 300 times, no clocks and no messages\n");
     trial.show(&table(&["who", "accepted"], &rows, 1, Layout::Fixed, 2));
     let name = "six streams: of those that can have slots without waiting, the heuristic accepts";
-    trial.check(Check::exact(name, "%", share(found[1], found[0]), Relation::AtLeast, 95.0));
+    trial.check(Check::exact(name, "%", share(found[1], found[0]), Relation::AtLeast, 95.0).consistency());
     let more = found[1..4].iter().filter(|&&accepted| accepted > found[0]).count();
-    trial.check(Check::exact("six streams: who accepts more than the exact", "", more as f64, Relation::Equal, 0.0));
+    trial.check(
+        Check::exact("six streams: who accepts more than the exact", "", more as f64, Relation::Equal, 0.0)
+            .consistency(),
+    );
 }

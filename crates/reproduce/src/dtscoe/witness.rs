@@ -79,14 +79,17 @@ pub fn check(trial: &mut Trial, beside: [f64; 2]) -> Result<(), Failure> {
     let found = cases(false, worst::Control::Strict);
     let exact = found.iter().filter(|case| case.exact).count();
     let unit = "streams";
-    trial.check(Check::exact("CPRI alone: streams with an exact worst case", unit, exact as f64, Relation::Equal, 8.0));
+    trial.check(
+        Check::exact("CPRI alone: streams with an exact worst case", unit, exact as f64, Relation::Equal, 8.0)
+            .consistency(),
+    );
     let mut met = 0;
     for case in &found {
         let seen = alone(trial, case.stream, starts(case))?;
         met += u8::from(seen == (case.delay.as_ps(), case.jitter.as_ps()));
     }
     let name = "CPRI alone: streams whose witness has the computed delay and jitter, to the picosecond";
-    trial.check(Check::exact(name, unit, f64::from(met), Relation::Equal, 8.0));
+    trial.check(Check::exact(name, unit, f64::from(met), Relation::Equal, 8.0).consistency());
     let highest = |found: &[WorstCase]| found.iter().map(|case| case.jitter.as_ps()).max().unwrap_or(0) as f64 / 1e3;
     let bound =
         |found: &[WorstCase]| found.iter().map(|case| case.jitter_bound().as_ps()).max().unwrap_or(0) as f64 / 1e3;
@@ -105,7 +108,7 @@ pub fn check(trial: &mut Trial, beside: [f64; 2]) -> Result<(), Failure> {
         trial.check(Check::exact(name, "ns", witness, Relation::AtMost, most).note(why));
         let name =
             format!("{}, random data at the worst phases: the highest jitter, at most the bound", control.name());
-        trial.check(Check::exact(name, "ns", ours, Relation::AtMost, bound));
+        trial.check(Check::exact(name, "ns", ours, Relation::AtMost, bound).consistency());
     }
     Ok(())
 }

@@ -71,7 +71,7 @@ pub fn lemma_2_1(trial: &mut Trial) -> Result<(), Failure> {
     );
     trial.check(Check::new("the same with G_d = 1/100", "T", hundredth.printed_limit(), Relation::Equal, 1.482, 0.001));
     let name = "limit by table 2.1 with the sign of (A I-12) corrected";
-    trial.check(Check::new(name, "T", table_2_1.corrected_limit(), Relation::Equal, 2.032, 0.001));
+    trial.check(Check::new(name, "T", table_2_1.corrected_limit(), Relation::Equal, 2.032, 0.001).consistency());
     // Characteristic polynomial of the lemma's second-order approximation: the system is stable if both roots have
     // negative real parts.
     let right = |gain: f64| {
@@ -92,7 +92,7 @@ pub fn lemma_2_1(trial: &mut Trial) -> Result<(), Failure> {
             report(&model(gain, 300e-6, true)).ok().and_then(|result| result.neutral_radius).unwrap_or(f64::NAN);
         let expected = 2.0 * gain * parameters(gain, true).zeta(FLOWS);
         let name = format!("G_d = {name}: weight of the past slope in (A I-2), w Gd zeta");
-        trial.check(Check::new(name, "1", radius, Relation::Equal, expected, 1e-4 * expected));
+        trial.check(Check::new(name, "1", radius, Relation::Equal, expected, 1e-4 * expected).consistency());
     }
     let stable = |gain: f64, slope: bool| {
         let verdict = report(&model(gain, 40e-6, slope)).map(|result| result.verdict);
@@ -115,16 +115,17 @@ pub fn lemma_2_2(trial: &mut Trial) -> Result<(), Failure> {
         Check::new(name, "KB", kb(1e-3), Relation::Equal, 500.0, 0.5)
             .note("500 KB needs T + 2 tau = 3.2 ms, about the time that a train of mean rate takes"),
     );
-    trial.check(Check::new("C (T + 2 tau) / 2 M by table 2.1, T = 1 ms", "KB", kb(1e-3), Relation::Equal, 168.75, 0.0));
-    trial.check(Check::new(
-        "the same with the rate controller's timer, T = 5 ms",
-        "KB",
-        kb(5e-3),
-        Relation::Equal,
-        793.75,
-        0.0,
-    ));
-    trial.check(Check::new("the same with T + 2 tau = 3.2 ms", "KB", kb(3.12e-3), Relation::Equal, 500.0, 0.001));
+    trial.check(
+        Check::new("C (T + 2 tau) / 2 M by table 2.1, T = 1 ms", "KB", kb(1e-3), Relation::Equal, 168.75, 0.0)
+            .consistency(),
+    );
+    trial.check(
+        Check::new("the same with the rate controller's timer, T = 5 ms", "KB", kb(5e-3), Relation::Equal, 793.75, 0.0)
+            .consistency(),
+    );
+    trial.check(
+        Check::new("the same with T + 2 tau = 3.2 ms", "KB", kb(3.12e-3), Relation::Equal, 500.0, 0.001).consistency(),
+    );
     Ok(())
 }
 

@@ -52,13 +52,16 @@ pub fn cubic(trial: &mut Trial) -> Result<(), Failure> {
     // The flow starts at the time sigma (the recovery time) after its last notification.
     let off = track.rows.iter().map(|(time, state)| (state[0] / by_3_6(time + p.recovery) - 1.0).abs());
     let worst = off.reduce(f64::max).unwrap_or(f64::NAN);
-    trial.check(Check::exact("solution of (3.13) off (3.6), relative, the most", "1", worst, Relation::Below, 1e-5));
+    trial.check(
+        Check::exact("solution of (3.13) off (3.6), relative, the most", "1", worst, Relation::Below, 1e-5)
+            .consistency(),
+    );
     for (name, since, expected) in [
         ("at the notification the rate is R^ (1 - Gd Fb)", 0.0, 0.5 * rate),
         ("sigma later it is R^", p.recovery, rate),
         ("2 sigma later it is R^ (1 + Gd Fb)", 2.0 * p.recovery, 1.5 * rate),
     ] {
-        trial.check(Check::new(name, "Gbps", by_3_6(since) / 1e9, Relation::Equal, expected / 1e9, 0.0));
+        trial.check(Check::new(name, "Gbps", by_3_6(since) / 1e9, Relation::Equal, expected / 1e9, 0.0).consistency());
     }
     let curve: Vec<(f64, f64)> =
         (0..=100).map(|at| f64::from(at) * 2e-4).map(|at| (at * 1e3, by_3_6(at) / 1e9)).collect();

@@ -21,7 +21,9 @@ pub fn lemma_3_1(trial: &mut Trial) -> Result<(), Failure> {
     for count in [2, 5, 10] {
         let rest = model(count, parameters(1500.0)).fixed_point().map_or(f64::NAN, |point| point.state[0]);
         let name = format!("{count} flows: rate at the fixed point");
-        trial.check(Check::new(name, "Gbps", rest / 1e9, Relation::Equal, LINK / f64::from(count) / 1e9, 0.0));
+        trial.check(
+            Check::new(name, "Gbps", rest / 1e9, Relation::Equal, LINK / f64::from(count) / 1e9, 0.0).consistency(),
+        );
     }
     // Convergence to fair shares: two flows whose initial rates have the ratio 7 : 1, and four flows with different
     // RTTs.
@@ -61,19 +63,20 @@ pub fn lemma_3_2(trial: &mut Trial) -> Result<(), Failure> {
     let name = "(3.18) with Gd Kc = 0.5, tau = 10 us";
     trial.check(Check::exact(name, "1/s", slope(&designed, TAU), Relation::Below, 0.0));
     let name = "(3.18) with Gd Kc = 0.5, tau = 90 us, more than eta: it must fail";
-    trial.check(Check::exact(name, "1/s", slope(&designed, 90e-6), Relation::Above, 0.0));
+    trial.check(Check::exact(name, "1/s", slope(&designed, 90e-6), Relation::Above, 0.0).consistency());
     // One flow at 10 Gbps has eta = 80 us. Stability limit from the roots of the exact characteristic equation, which
     // (3.18) approximates by a Taylor series.
     let found = report(&model(1, designed));
     let limit = found.as_ref().ok().and_then(|found| found.rtt_factor).map_or(f64::NAN, |factor| factor * TAU);
     let exact = eta * (std::f64::consts::PI - 1.0);
     let name = "Gd Kc = 0.5: delay up to which the linear equation is stable, by its roots; eta (pi - 1)";
-    trial.check(Check::new(name, "us", limit * 1e6, Relation::Equal, exact * 1e6, 0.01));
+    trial.check(Check::new(name, "us", limit * 1e6, Relation::Equal, exact * 1e6, 0.01).consistency());
     let unstable = |found: Result<fluid::stability::Report, String>| {
         f64::from(u8::from(found.map(|found| found.verdict) == Ok(Verdict::Unstable)))
     };
     let name = "table 3.2: the linear equation is unstable";
-    trial.check(Check::exact(name, "holds", unstable(report(&model(1, table_3_2))), Relation::Equal, 1.0));
+    trial
+        .check(Check::exact(name, "holds", unstable(report(&model(1, table_3_2))), Relation::Equal, 1.0).consistency());
     let zero = report(&model(2, designed)).map_or(f64::NAN, |found| {
         found.roots.iter().map(|root| libm::hypot(root.re, root.im)).fold(f64::INFINITY, f64::min)
     });
@@ -96,11 +99,12 @@ pub fn lemma_3_3(trial: &mut Trial) -> Result<(), Failure> {
         Check::new(name, "s", printed, Relation::Equal, integral, 1e-9)
             .note("-3 T^3 sigma is printed for -4 T^3 sigma"),
     );
-    trial.check(Check::new("the same with -4 T^3 sigma", "s", corrected, Relation::Equal, integral, 1e-9));
+    trial
+        .check(Check::new("the same with -4 T^3 sigma", "s", corrected, Relation::Equal, integral, 1e-9).consistency());
     // With the parameters of table 3.2 and the largest rate cut, the recovery adds a negative amount to the needed
     // buffer.
     let [_, first] = required_buffer(&parameters(1500.0), 64.0, LINK, 0.0, 80e-6 + TAU);
     let name = "what the recovery adds to the buffer, N R^ = C: nothing, as rates begin below R^";
-    trial.check(Check::exact(name, "bits", first, Relation::Below, 0.0));
+    trial.check(Check::exact(name, "bits", first, Relation::Below, 0.0).consistency());
     Ok(())
 }

@@ -199,7 +199,7 @@ pub fn fig8(trial: &mut Trial) -> Result<(), Failure> {
     trial.check(Check::new("drop-tail: UDP takes the link", "% of both", share, Relation::Above, 80.0, 0.0));
     let (tcp, udp) = two(&three.per_flow);
     let name = "negative control, per flow: it does not";
-    trial.check(Check::new(name, "% of both", 100.0 * udp / (tcp + udp), Relation::Below, 80.0, 0.0));
+    trial.check(Check::new(name, "% of both", 100.0 * udp / (tcp + udp), Relation::Below, 80.0, 0.0).consistency());
     Ok(())
 }
 
@@ -228,8 +228,8 @@ pub fn fig10(trial: &mut Trial) -> Result<(), Failure> {
     let (ours, other) = (ripple(&three.per_flow), ripple(&three.simple));
     trial.check(Check::new(name, "Mbps", ours, Relation::Above, other, 0.0).note(MEASURED));
     let pressure = three.per_flow.pressure();
-    trial.check(Check::exact("per flow: XOFFs", "XOFFs", pressure.xoffs as f64, Relation::Above, 0.0));
-    trial.check(Check::exact("per flow: XONs", "XONs", pressure.xons as f64, Relation::Above, 0.0));
+    trial.check(Check::exact("per flow: XOFFs", "XOFFs", pressure.xoffs as f64, Relation::Above, 0.0).consistency());
+    trial.check(Check::exact("per flow: XONs", "XONs", pressure.xons as f64, Relation::Above, 0.0).consistency());
     Ok(())
 }
 
@@ -282,7 +282,9 @@ pub fn fig11(trial: &mut Trial) -> Result<(), Failure> {
     );
     let name = "nobody is done before the floor";
     let first = per_flow.min(simple).min(droptail);
-    trial.check(Check::new(name, "s", first, Relation::AtLeast, floor, 0.0).note("60 MB with headers over D-E"));
+    trial.check(
+        Check::new(name, "s", first, Relation::AtLeast, floor, 0.0).consistency().note("60 MB with headers over D-E"),
+    );
     sensitivity(trial)
 }
 

@@ -49,7 +49,9 @@ fn case_checks(trial: &mut Trial, case: &Case, found: &Measured) {
     let name = |what: &str| format!("{}: {what}", case.name);
     trial.check(Check::exact(name("frames lost with PABO"), "frames", found.lost() as f64, Relation::Equal, 0.0));
     let open = found.open() as f64;
-    trial.check(Check::exact(name("requests or replies that never end"), "flows", open, Relation::Equal, 0.0));
+    trial.check(
+        Check::exact(name("requests or replies that never end"), "flows", open, Relation::Equal, 0.0).consistency(),
+    );
     let check = Check::new(name("bounced packets"), "%", found.share(), Relation::Equal, case.share, POINTS);
     trial.check(check.note(TOLERANCE));
     let far = Check::exact(name("packets bounced further than one hop"), "%", found.far(), Relation::Equal, 0.0);
@@ -107,7 +109,7 @@ pub fn many_to_one(trial: &mut Trial) -> Result<(), Failure> {
     trial.show(&columns(&["", "paper", "ours", "sites"], &drops, 1, Layout::Fixed, 2));
     let without = CASES[0].run(trial, 1, &[("switch.overload", "\"drop\"".to_owned())])?;
     let name = "negative control: frames lost when switches of 3 to 1 drop instead";
-    trial.check(Check::exact(name, "frames", lost(&without) as f64, Relation::Above, 0.0));
+    trial.check(Check::exact(name, "frames", lost(&without) as f64, Relation::Above, 0.0).consistency());
     Ok(())
 }
 
@@ -134,7 +136,7 @@ pub fn many_to_many(trial: &mut Trial) -> Result<(), Failure> {
     }
     let without = case.run(trial, 1, &[("switch.overload", "\"drop\"".to_owned())])?;
     let name = "negative control: frames lost when switches of m to m drop instead";
-    trial.check(Check::exact(name, "frames", lost(&without) as f64, Relation::Above, 0.0));
+    trial.check(Check::exact(name, "frames", lost(&without) as f64, Relation::Above, 0.0).consistency());
     Ok(())
 }
 
@@ -154,7 +156,7 @@ pub fn displacement(trial: &mut Trial) -> Result<(), Failure> {
     trial.check(check.note("\"much smaller\": below a fifth of what is measured with PABO is our reading"));
     let alone = ALONE.run(trial, 1, &[])?.summary.reordering.unwrap_or_default();
     let name = "negative control: packets out of turn with PABO and one server";
-    trial.check(Check::exact(name, "packets", alone.displaced as f64, Relation::Equal, 0.0));
+    trial.check(Check::exact(name, "packets", alone.displaced as f64, Relation::Equal, 0.0).consistency());
     Ok(())
 }
 

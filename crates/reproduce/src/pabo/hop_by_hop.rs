@@ -68,24 +68,18 @@ pub fn drop_rates(trial: &mut Trial) -> Result<(), Failure> {
         // Three flows share a link with the rate of one flow, so that two thirds of each burst must be queued.
         let expected = BURSTS * (2 * (packets + 1)).saturating_sub(2 * ROOM);
         let name = |what: &str| format!("{name}, without PABO: {what}");
-        trial.check(Check::exact(
-            name("frames lost"),
-            "frames",
-            lost(&result) as f64,
-            Relation::Equal,
-            expected as f64,
-        ));
+        trial.check(
+            Check::exact(name("frames lost"), "frames", lost(&result) as f64, Relation::Equal, expected as f64)
+                .consistency(),
+        );
         let rate = percent(lost(&result), injected);
         // Tolerance: half a unit of the second decimal place, because the paper prints two decimal places.
         trial.check(Check::new(name("drop rate at S7"), "%", rate, Relation::Equal, paper, 0.005));
         let none = result.summary.bounces.is_none();
-        trial.check(Check::exact(
-            name("runs in which a frame bounced"),
-            "runs",
-            f64::from(!none),
-            Relation::Equal,
-            0.0,
-        ));
+        trial.check(
+            Check::exact(name("runs in which a frame bounced"), "runs", f64::from(!none), Relation::Equal, 0.0)
+                .consistency(),
+        );
         let with = trial.run(&PABO_TREE, &severity(packets, 1))?;
         let check = Check::exact("the same with PABO: frames lost", "frames", lost(&with) as f64, Relation::Equal, 0.0);
         trial.check(check);
@@ -146,7 +140,7 @@ pub fn table(trial: &mut Trial) -> Result<(), Failure> {
         trial.check(Check::exact(format!("{name}: frames lost"), "frames", all as f64, Relation::Equal, 0.0));
         let failed: u64 = runs.iter().map(TrialResult::failed_checks).sum();
         let what = format!("{name}: checks of the runs themselves that fail");
-        trial.check(Check::exact(what, "checks", failed as f64, Relation::Equal, 0.0));
+        trial.check(Check::exact(what, "checks", failed as f64, Relation::Equal, 0.0).consistency());
     }
     // Negative control for the bounce probability: if switches bounce only at full queues, the shares differ from table
     // I.
@@ -156,7 +150,7 @@ pub fn table(trial: &mut Trial) -> Result<(), Failure> {
     let share = percent(full_only.by_max_distance.get(1).copied().unwrap_or(0), full_only.delivered);
     let name = "negative control: mild, bouncing only when the queue is full: share at distance 1";
     let note = "off the table by more than its tolerance";
-    trial.check(Check::new(name, "%", share, Relation::Below, 56.55, 0.3).note(note));
+    trial.check(Check::new(name, "%", share, Relation::Below, 56.55, 0.3).consistency().note(note));
     Ok(())
 }
 
@@ -178,7 +172,7 @@ pub fn per_switch(trial: &mut Trial) -> Result<(), Failure> {
         let without = trial.run(&PABO_TREE, &without_pabo(packets))?;
         let bounces = without.summary.event_counts.bounces as f64;
         let what = format!("negative control: {name}: bounces without PABO");
-        trial.check(Check::exact(what, "bounces", bounces, Relation::Equal, 0.0));
+        trial.check(Check::exact(what, "bounces", bounces, Relation::Equal, 0.0).consistency());
     }
     trial.show("  bounces by switch\n");
     let head: Vec<&str> = std::iter::once("").chain(names.iter().map(String::as_str)).collect();
@@ -220,7 +214,7 @@ pub fn total_hops(trial: &mut Trial) -> Result<(), Failure> {
     })?;
     let name = "negative control: severe, room for everything: frames of more than 3 hops";
     let longer = bounces(&without).by_total_hops.iter().skip(4).sum::<u64>();
-    trial.check(Check::exact(name, "frames", longer as f64, Relation::Equal, 0.0));
+    trial.check(Check::exact(name, "frames", longer as f64, Relation::Equal, 0.0).consistency());
     Ok(())
 }
 
@@ -303,7 +297,7 @@ pub fn peaks(trial: &mut Trial) -> Result<(), Failure> {
     trial.check(Check::exact(what, "us", us(last(bounce)), Relation::Below, drained).note(order));
     let most = samples.queues.iter().map(|sample| sample.frames).max().unwrap_or(0);
     let what = "the most that any queue held at a sample";
-    trial.check(Check::exact(what, "frames", most as f64, Relation::AtMost, ROOM as f64));
+    trial.check(Check::exact(what, "frames", most as f64, Relation::AtMost, ROOM as f64).consistency());
     let dropped = summary.packets.dropped_total() as f64;
     trial.check(Check::exact("frames lost", "frames", dropped, Relation::Equal, 0.0));
 
@@ -327,7 +321,7 @@ pub fn peaks(trial: &mut Trial) -> Result<(), Failure> {
     let below: u64 =
         result.queues.iter().filter(|sample| Some(sample.0) != s7).map(|sample| sample.2).max().unwrap_or(0);
     let name = "negative control: without PABO no queue but S7's holds more than a frame";
-    trial.check(Check::exact(name, "bytes", below as f64, Relation::AtMost, 1518.0));
+    trial.check(Check::exact(name, "bytes", below as f64, Relation::AtMost, 1518.0).consistency());
     Ok(())
 }
 
@@ -362,12 +356,16 @@ pub fn example(trial: &mut Trial) -> Result<(), Failure> {
         trial.check(Check::exact(name, unit, count as f64, Relation::Above, 0.0).note(note.clone()));
     }
     trial.check(Check::exact("frames lost", "frames", lost as f64, Relation::Equal, 0.0));
-    trial.check(Check::exact("frames that did not arrive", "frames", missing as f64, Relation::Equal, 0.0));
+    trial.check(
+        Check::exact("frames that did not arrive", "frames", missing as f64, Relation::Equal, 0.0).consistency(),
+    );
     let without = trial.run(
         &PABO_EXAMPLE,
         &[("switch.overload", "\"drop\"".to_owned()), ("switch.queue", "\"4 packets\"".to_owned())],
     )?;
     let count = without.summary.packets.dropped_total() as f64;
-    trial.check(Check::exact("negative control: frames lost without PABO", "frames", count, Relation::Above, 0.0));
+    trial.check(
+        Check::exact("negative control: frames lost without PABO", "frames", count, Relation::Above, 0.0).consistency(),
+    );
     Ok(())
 }

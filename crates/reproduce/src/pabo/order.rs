@@ -144,7 +144,7 @@ pub fn separately(trial: &mut Trial) -> Result<(), Failure> {
     let (small, large) = ends(trial, 1.0)?;
     let name = "negative control: bouncing only when the queue is full: what lambda adds to the variance";
     let adds = large.variance - small.variance;
-    trial.check(Check::exact(name, "share^2", adds, Relation::Equal, 0.0));
+    trial.check(Check::exact(name, "share^2", adds, Relation::Equal, 0.0).consistency());
     Ok(())
 }
 
@@ -204,6 +204,6 @@ pub fn grid(trial: &mut Trial) -> Result<(), Failure> {
     let drop = [("switch.overload", "\"drop\"".to_owned()), ("switch.queue", "\"200 packets\"".to_owned())];
     let without = trial.run(&PABO_TREE_TCP, &drop)?.summary.reordering.unwrap_or_default();
     let name = "negative control: entropy of the delivered frames without PABO";
-    trial.check(Check::exact(name, "nats", without.entropy_nats, Relation::Equal, 0.0));
+    trial.check(Check::exact(name, "nats", without.entropy_nats, Relation::Equal, 0.0).consistency());
     Ok(())
 }

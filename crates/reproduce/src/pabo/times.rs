@@ -46,7 +46,9 @@ pub fn delays(trial: &mut Trial) -> Result<(), Failure> {
     }
     let name = "negative control: deviation with one server, against three";
     let alone = deviation_us(&ALONE.run(trial, 1, &[])?);
-    trial.check(Check::new(name, "us", alone, Relation::Below, deviations[0] / 2.0, 0.0).note("below half of it"));
+    trial.check(
+        Check::new(name, "us", alone, Relation::Below, deviations[0] / 2.0, 0.0).consistency().note("below half of it"),
+    );
     Ok(())
 }
 
@@ -71,7 +73,9 @@ pub fn completions(trial: &mut Trial) -> Result<(), Failure> {
     let name = "negative control: gain with one server, against three";
     let alone = ALONE.measure(trial, 1, &[])?;
     let gain = mean(&alone.without, completion_ms) - mean(&alone.with, completion_ms);
-    trial.check(Check::new(name, "ms", gain, Relation::Below, gaps[0] / 10.0, 0.0).note("below a tenth of it"));
+    trial.check(
+        Check::new(name, "ms", gain, Relation::Below, gaps[0] / 10.0, 0.0).consistency().note("below a tenth of it"),
+    );
     Ok(())
 }
 
@@ -120,6 +124,6 @@ pub fn over_theta(trial: &mut Trial) -> Result<(), Failure> {
     let quiet = ALONE.run(trial, 1, &[("switch.overload.theta", "0.5".to_owned())])?;
     let entropy = quiet.summary.reordering.unwrap_or_default().entropy_nats;
     let name = "negative control: entropy with one server, which nothing congests";
-    trial.check(Check::exact(name, "nats", entropy, Relation::Equal, 0.0));
+    trial.check(Check::exact(name, "nats", entropy, Relation::Equal, 0.0).consistency());
     Ok(())
 }

@@ -48,7 +48,7 @@ pub fn max_min(trial: &mut Trial) -> Result<(), Failure> {
     let longer = [("duration", format!("\"{seconds}s\"")), ("fabric.link.edge.loss", "0.01".to_owned())];
     let starved = trial.run(&MAX_MIN_TCP, &longer)?.total_goodput() / 1e6;
     let name = "negative control: TCP does not fill a link that loses one frame in a hundred";
-    trial.check(Check::new(name, "Mbps", starved, Relation::Below, 0.95 * capacity, 0.0));
+    trial.check(Check::new(name, "Mbps", starved, Relation::Below, 0.95 * capacity, 0.0).consistency());
     let rows: Vec<(String, Vec<f64>)> =
         got.iter().enumerate().map(|(number, &got)| (format!("H{}", number + 1), vec![got])).collect();
     trial.show("  TCP under drop-tail: goodput in Mbps\n");

@@ -87,7 +87,7 @@ pub fn md1(trial: &mut Trial) -> Result<(), Failure> {
         let name = format!("load {load}: the confidence interval holds the expected mean");
         checks.push(Check::new(name, "services", (wait.mean - expected).abs(), Relation::AtMost, wait.half, 0.0));
         let name = format!("negative control: load {load} is not M/M/1, which waits twice as long");
-        checks.push(Check::new(name, "services", wait.mean, Relation::Below, 2.0 * expected, wait.half));
+        checks.push(Check::new(name, "services", wait.mean, Relation::Below, 2.0 * expected, wait.half).consistency());
     }
     trial
         .show("  mean wait in service times, half its 99 % confidence interval (20 batches), and load / 2(1 - load)\n");
@@ -118,7 +118,9 @@ pub fn little(trial: &mut Trial) -> Result<(), Failure> {
         let holds = found.is_some_and(|check| check.pass);
         let name = format!("load 0.{load}: integral of length and sum of waits agree to the picosecond in every queue");
         let detail = found.map_or("the check is missing", |check| check.detail.as_str());
-        trial.check(Check::exact(name, "holds", f64::from(u8::from(holds)), Relation::Equal, 1.0).note(detail));
+        trial.check(
+            Check::exact(name, "holds", f64::from(u8::from(holds)), Relation::Equal, 1.0).consistency().note(detail),
+        );
         let in_queue: u64 = result
             .queues
             .iter()
@@ -133,7 +135,7 @@ pub fn little(trial: &mut Trial) -> Result<(), Failure> {
         trial.check(Check::new(name, "frames", length, Relation::Equal, expected, 0.02 * expected));
         let name = format!("negative control: load 0.{load}: with a tenth of the frames uncounted it is not");
         let off = (length - 0.9 * expected).abs();
-        trial.check(Check::new(name, "frames", off, Relation::Above, 0.02 * expected, 0.0));
+        trial.check(Check::new(name, "frames", off, Relation::Above, 0.02 * expected, 0.0).consistency());
     }
     Ok(())
 }

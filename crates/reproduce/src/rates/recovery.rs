@@ -108,7 +108,7 @@ pub fn fat_tree(trial: &mut Trial) -> Result<(), Failure> {
         }
         for (name, seen) in [("RoCE with PFC", roce), ("IRN without PFC", irn), ("IRN with PFC", irn_pfc)] {
             let name = format!("{control}: flows of {name} that are not complete");
-            trial.check(Check::exact(name, "flows", seen.incomplete, Relation::Equal, 0.0));
+            trial.check(Check::exact(name, "flows", seen.incomplete, Relation::Equal, 0.0).consistency());
         }
         let name = format!("{control}: frames that PFC lets queues lose");
         trial.check(Check::exact(name, "frames", roce.lost + irn_pfc.lost, Relation::Equal, 0.0));

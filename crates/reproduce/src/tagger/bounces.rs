@@ -122,7 +122,7 @@ pub fn fig14(trial: &mut Trial) -> Result<(), Failure> {
             let name = name(&format!("failure rate {:.0} %: flows between pods that bounce", rate * 100.0));
             let note =
                 "1 - (1 - f)^2: either of the two links down has failed; 1.5 points are allowed for the draws, ours";
-            checks.push(Check::new(name, "%", between, Relation::Equal, expected, 1.5).note(note));
+            checks.push(Check::new(name, "%", between, Relation::Equal, expected, 1.5).consistency().note(note));
         }
         if k == 8 {
             let quoted = "section 8.3 says 20 %, where with two links down 36 % must bounce; 10 % fits its numbers, \
@@ -138,7 +138,7 @@ pub fn fig14(trial: &mut Trial) -> Result<(), Failure> {
         let healthy = self::tally(k, &fabric, &routes, 0.0, FLOWS_A_DRAW);
         let bounced = (healthy.flows() - healthy.times[0]) as f64;
         let name = format!("negative control: k = {k}: flows that bounce or get lost without failures");
-        checks.push(Check::exact(name, "flows", bounced, Relation::Equal, 0.0));
+        checks.push(Check::exact(name, "flows", bounced, Relation::Equal, 0.0).consistency());
     }
     trial.show(&format!(
         "  flows of {flows} that bounce, and that find no way, in %; new failures every {FLOWS_A_DRAW} flows\n"
@@ -230,7 +230,9 @@ pub fn table1(trial: &mut Trial) -> Result<(), Failure> {
         let name = format!("{day}: what the estimator finds, against what was injected");
         let note = "tolerance: two standard deviations";
         trial.check(
-            Check::new(name, "1e-5", estimate * 1e5, Relation::Equal, measured * 1e5, 2e5 * deviation).note(note),
+            Check::new(name, "1e-5", estimate * 1e5, Relation::Equal, measured * 1e5, 2e5 * deviation)
+                .consistency()
+                .note(note),
         );
     }
     trial.show(
@@ -248,6 +250,6 @@ pub fn table1(trial: &mut Trial) -> Result<(), Failure> {
         })
         .count();
     let name = "negative control: packets with another TTL than 61 without failures";
-    trial.check(Check::exact(name, "packets", healthy as f64, Relation::Equal, 0.0));
+    trial.check(Check::exact(name, "packets", healthy as f64, Relation::Equal, 0.0).consistency());
     Ok(())
 }

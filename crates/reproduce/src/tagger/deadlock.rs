@@ -87,14 +87,15 @@ pub fn fig3(trial: &mut Trial) -> Result<(), Failure> {
     );
     trial.check(
         count("choices of leaves and spines with a cycle, of 16", "choices", f64::from(cycles), Relation::Equal, 2.0)
+            .consistency()
             .note("green by L3 and blue by L2, over different spines: the drawn one and its mirror image; ours"),
     );
-    trial.check(count("cycles with other leaves", "choices", f64::from(others), Relation::Equal, 0.0));
+    trial.check(count("cycles with other leaves", "choices", f64::from(others), Relation::Equal, 0.0).consistency());
     let up_down = "H9 T3 L3 S2 L1 T1 H1\nH5 T2 L2 S1 L4 T4 H13\n";
     let healthy = check_pfc(&fabric, Traffic::Paths(up_down.as_bytes()))
         .map_err(|error| Failure::input(error.to_string(), "the paths of figure 2 fit its fabric".to_owned()))?;
     let name = "negative control: cycles without bounces (figure 2)";
-    trial.check(count(name, "cycles", f64::from(u8::from(!healthy.deadlock_free)), Relation::Equal, 0.0));
+    trial.check(count(name, "cycles", f64::from(u8::from(!healthy.deadlock_free)), Relation::Equal, 0.0).consistency());
     Ok(())
 }
 
@@ -123,7 +124,8 @@ pub fn fig10(trial: &mut Trial) -> Result<(), Failure> {
         1.0,
     ));
     let before = without.gbps(0, CHANGE / 2, CHANGE);
-    trial.check(count("without tags blue moves until green starts", "Gbps", before, Relation::Above, 0.0));
+    trial
+        .check(count("without tags blue moves until green starts", "Gbps", before, Relation::Above, 0.0).consistency());
     Ok(())
 }
 
@@ -215,7 +217,9 @@ pub fn fig8(trial: &mut Trial) -> Result<(), Failure> {
     trial.check(count(name, "frames", with.lossless_lost(), Relation::Equal, 0.0));
     let name = "negative control: without the third step lossless frames lost";
     trial.check(count(name, "frames", without.lossless_lost(), Relation::Above, 0.0));
-    trial.check(count("with the third step: deadlocks", "deadlocks", with.deadlocks(), Relation::Equal, 0.0));
+    trial.check(
+        count("with the third step: deadlocks", "deadlocks", with.deadlocks(), Relation::Equal, 0.0).consistency(),
+    );
     Ok(())
 }
 
@@ -280,7 +284,9 @@ pub fn fig4(trial: &mut Trial) -> Result<(), Failure> {
         let name = name("goodput over the last half");
         let share = 40.0 / f64::from(bounces + 1) * 0.85;
         let note = "85 % of the link between T1 and L1 divided by how often a frame passes it; bound of ours";
-        trial.check(Check::new(name, "Gbps", result.last_half(0), Relation::AtLeast, share, 0.0).note(note));
+        trial.check(
+            Check::new(name, "Gbps", result.last_half(0), Relation::AtLeast, share, 0.0).consistency().note(note),
+        );
     }
     trial.show("  four servers of T1 send by way of T1-L1, over and over: goodput of all\n");
     trial.show(&table(&["bounces at T1", "lossless queues", "Gbps"], &rows, 0, Layout::Fixed, 2));
@@ -304,10 +310,10 @@ pub fn opt(trial: &mut Trial) -> Result<(), Failure> {
         trial.check(count(name("goodput over the last half"), "Gbps", result.last_half(0), Relation::Equal, 0.0));
         let enough = Series::of(to_and_fro(trial, bounces.into(), |setup| clos(setup, bounces))?, &TAGGER_FIG4)?;
         let name = format!("negative control: {bounces} bounces, {} queues: deadlocks", bounces + 1);
-        trial.check(count(name, "deadlocks", enough.deadlocks(), Relation::Equal, 0.0));
+        trial.check(count(name, "deadlocks", enough.deadlocks(), Relation::Equal, 0.0).consistency());
         let lossy = Series::of(to_and_fro(trial, bounces.into(), |setup| clos(setup, bounces - 1))?, &TAGGER_FIG4)?;
         let name = format!("negative control: {bounces} bounces, {bounces} queues, the last bounce lossy: deadlocks");
-        trial.check(count(name, "deadlocks", lossy.deadlocks(), Relation::Equal, 0.0));
+        trial.check(count(name, "deadlocks", lossy.deadlocks(), Relation::Equal, 0.0).consistency());
     }
     trial.show("  who waits for whom where a frame keeps its tag at the last bounce\n");
     trial.show(&table(&["bounces at T1", "lossless queues", "cycle"], &rows, 2, Layout::Fixed, 2));

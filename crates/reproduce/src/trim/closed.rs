@@ -94,7 +94,7 @@ fn draw_periods(trial: &mut Trial, name: &str, senders: u64) -> Result<(), Failu
 pub fn nothing_lost<'a>(trial: &mut Trial, which: &str, runs: impl Iterator<Item = &'a Run>) {
     let wrong: u64 = runs.map(Run::wrong).sum();
     let name = format!("{which}: checks of the runs failed, frames lost");
-    trial.check(Check::exact(name, "", wrong as f64, Relation::Equal, 0.0));
+    trial.check(Check::exact(name, "", wrong as f64, Relation::Equal, 0.0).consistency());
 }
 
 /// Runs the experiment `trim/fig6a`.
@@ -112,7 +112,8 @@ pub fn goodput(trial: &mut Trial) -> Result<(), Failure> {
     let blunt = run(trial, 32, Switch::Tofino, &all_trimmed)?;
     let ideal = run(trial, 32, Switch::Ideal, &[])?;
     let name = "negative control: 32 senders, all trimmed after a signal: Ideal above it";
-    trial.check(Check::new(name, "%", above(ideal.goodput(), blunt.goodput()), Relation::Above, 5.0, 0.0));
+    trial
+        .check(Check::new(name, "%", above(ideal.goodput(), blunt.goodput()), Relation::Above, 5.0, 0.0).consistency());
     Ok(())
 }
 
@@ -140,7 +141,7 @@ pub fn trims(trial: &mut Trial) -> Result<(), Failure> {
     trial.check(Check::new(name, "packets", longest, Relation::AtMost, 250.0, 0.0));
     let below: f64 = all.iter().filter(|one| one.0 < 17).map(|(_, ideal, tofino)| ideal.trims() + tofino.trims()).sum();
     let name = "negative control: fewer than 17 senders: packets trimmed";
-    trial.check(Check::exact(name, "packets", below, Relation::Equal, 0.0));
+    trial.check(Check::exact(name, "packets", below, Relation::Equal, 0.0).consistency());
     Ok(())
 }
 
@@ -192,7 +193,10 @@ pub fn eighteen(trial: &mut Trial) -> Result<(), Failure> {
     let gap = above(ideal.goodput(), result.goodput());
     trial.check(Check::new(name, "%", gap, Relation::AtMost, 1.0, 0.0).note("one-sided: the paper's \"within 1 %\""));
     let none = run(trial, 16, Switch::Tofino, &[])?;
-    trial.check(Check::exact("negative control: 16 senders: trims", "packets", none.trims(), Relation::Equal, 0.0));
+    trial.check(
+        Check::exact("negative control: 16 senders: trims", "packets", none.trims(), Relation::Equal, 0.0)
+            .consistency(),
+    );
     Ok(())
 }
 
@@ -214,7 +218,7 @@ pub fn thirty_two(trial: &mut Trial) -> Result<(), Failure> {
     draw_periods(trial, "fig7b", 32)?;
     let unsignalled = run(trial, 32, Switch::Dod, &[])?;
     let name = "negative control: without signals: longest recirculation queue";
-    trial.check(Check::new(name, "packets", unsignalled.queue(), Relation::Above, 1_000.0, 0.0));
+    trial.check(Check::new(name, "packets", unsignalled.queue(), Relation::Above, 1_000.0, 0.0).consistency());
     Ok(())
 }
 
@@ -235,6 +239,6 @@ pub fn sixty_four(trial: &mut Trial) -> Result<(), Failure> {
     draw_periods(trial, "fig7c", 64)?;
     let one = run(trial, 64, Switch::Dod, &[])?;
     let name = "negative control: without signals: longest recirculation queue";
-    trial.check(Check::new(name, "packets", one.queue(), Relation::AtLeast, 10_000.0, 0.0));
+    trial.check(Check::new(name, "packets", one.queue(), Relation::AtLeast, 10_000.0, 0.0).consistency());
     Ok(())
 }

@@ -86,11 +86,13 @@ fn all(
         shown.iter().map(|mechanism| times(trial, mechanism, changes)).collect::<Result<_, Failure>>()?;
     // All flows must complete only with the first four mechanisms: the last two have small buffers and lose frames.
     let unfinished: u64 = runs.iter().take(4).map(Times::unfinished).sum();
-    trial.check(Check::exact(format!("{what}: flows unfinished"), "", unfinished as f64, Relation::Equal, 0.0));
+    trial.check(
+        Check::exact(format!("{what}: flows unfinished"), "", unfinished as f64, Relation::Equal, 0.0).consistency(),
+    );
     for (run, name) in [(&runs[0], "NDP"), (&runs[3], "DCQCN + PFC")] {
         let wrong = run.result.failed_checks() + run.result.summary.packets.dropped_total();
         let name = format!("{what}: {name}: frames lost, and checks of the run failed");
-        trial.check(Check::exact(name, "", wrong as f64, Relation::Equal, 0.0));
+        trial.check(Check::exact(name, "", wrong as f64, Relation::Equal, 0.0).consistency());
     }
     Ok(runs)
 }
@@ -134,7 +136,7 @@ fn incasts(trial: &mut Trial, shown: &'static [Mechanism]) -> Result<(), Failure
     let changes = [("switch.overload", "drop".to_owned())];
     let (trimmed, lost) = (times(trial, &MECHANISMS[0], &[])?, times(trial, &MECHANISMS[0], &changes)?);
     let name = "negative control: incast of 100: NDP over switches that drop: last flow";
-    let check = Check::new(name, "us", lost.last_us, Relation::Above, 2.0 * trimmed.last_us, 0.0);
+    let check = Check::new(name, "us", lost.last_us, Relation::Above, 2.0 * trimmed.last_us, 0.0).consistency();
     trial.check(check.note("twice what is measured with switches that trim"));
     Ok(())
 }

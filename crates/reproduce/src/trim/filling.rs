@@ -114,7 +114,7 @@ pub fn filling(trial: &mut Trial) -> Result<(), Failure> {
                 let note = format!("acknowledgements and pulls leave {ceiling:.2} %; NDP's authors: frames of 9000 B");
                 trial.check(Check::new(name, "%", 100.0 * share, Relation::AtLeast, 90.0, 0.0).note(note));
                 let name = format!("{of}: the same, at most what acknowledgements and pulls leave");
-                let check = Check::new(name, "%", 100.0 * share, Relation::AtMost, ceiling, 0.5);
+                let check = Check::new(name, "%", 100.0 * share, Relation::AtMost, ceiling, 0.5).consistency();
                 trial.check(
                     check.note("one-sided; 0.5 %: what arrives early in the time that is measured was answered before"),
                 );
@@ -130,7 +130,7 @@ pub fn filling(trial: &mut Trial) -> Result<(), Failure> {
     let frames = Frames { payload_bytes: 8936 };
     let share = goodput_gbps(trial, frames, 1.6 * frames.bdp_packets(), us, "flow")? / frames.payload_gbps();
     let name = "negative control: one path a flow, frames of 9000 B: payload, of what lines carry of it";
-    trial.check(Check::new(name, "%", 100.0 * share, Relation::Below, 75.0, 0.0));
+    trial.check(Check::new(name, "%", 100.0 * share, Relation::Below, 75.0, 0.0).consistency());
     Ok(())
 }
 

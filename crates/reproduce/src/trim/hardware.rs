@@ -99,13 +99,15 @@ pub fn sharing(trial: &mut Trial) -> Result<(), Failure> {
             trial.check(Check::new(name, "%", spread(step, shares), Relation::AtMost, 5.0, 0.0));
         }
     }
-    trial.check(Check::exact("checks of the run failed, frames lost", "", wrong as f64, Relation::Equal, 0.0));
+    trial.check(
+        Check::exact("checks of the run failed, frames lost", "", wrong as f64, Relation::Equal, 0.0).consistency(),
+    );
     out_of_step(trial)?;
     let unsignalled = [("switch.overload.model", "dod".to_owned())];
     let (steps, _) = shares(trial, &unsignalled)?;
     let last = steps.0.last().map_or(0.0, |shares| shares[..4].iter().sum());
     let name = "negative control: deflection only carries four flows too; what it lacks are their headers";
-    trial.check(Check::new(name, "Gbps", last, Relation::Above, 50.0, 0.0));
+    trial.check(Check::new(name, "Gbps", last, Relation::Above, 50.0, 0.0).consistency());
     Ok(())
 }
 
@@ -144,15 +146,12 @@ pub fn who_trims(trial: &mut Trial) -> Result<(), Failure> {
     let passing = (1520.0 - 4.0 * 84.0) / (1520.0 - 84.0) / 4.0;
     let name = "flows that begin together, by arithmetic: 4 x passes, the rest as headers, fill the port";
     let share = (together.ingress_trims + together.recirculated) as f64 / 200.0;
-    let check = Check::new(name, "%", share, Relation::Equal, 100.0 * (1.0 - passing), 1.0);
+    let check = Check::new(name, "%", share, Relation::Equal, 100.0 * (1.0 - passing), 1.0).consistency();
     trial.check(check.note("1 %: a queue of ten packets of the 5000 of a flow, at both ends, and the first signal"));
-    trial.check(Check::exact(
-        "checks of the run failed, frames lost",
-        "",
-        (failed + lost) as f64,
-        Relation::Equal,
-        0.0,
-    ));
+    trial.check(
+        Check::exact("checks of the run failed, frames lost", "", (failed + lost) as f64, Relation::Equal, 0.0)
+            .consistency(),
+    );
     trial.show("  us from one flow's begin to the next: trims at ingress, deflected\n");
     let mut rows = Vec::new();
     for us in [0, 35, 65, 100, 135] {
@@ -162,12 +161,12 @@ pub fn who_trims(trial: &mut Trial) -> Result<(), Failure> {
     trial.show(&bars("", &["at ingress", "deflected"], 16_000.0, &rows));
     let result = inside(&run(trial, &[("switch.overload.model", "dod".to_owned())])?.summary);
     let name = "negative control: without signals: trims at ingress";
-    trial.check(Check::exact(name, "packets", result.ingress_trims as f64, Relation::Equal, 0.0));
+    trial.check(Check::exact(name, "packets", result.ingress_trims as f64, Relation::Equal, 0.0).consistency());
     let mut alone = trial.setup(&TRIM_TABLE, &[])?;
     alone.traffic.flows.truncate(1);
     let result = inside(&TrialResult::of(alone, &TRIM_TABLE)?.summary);
     let name = "negative control: one flow alone: trims";
     let trims = result.ingress_trims + result.recirculated;
-    trial.check(Check::exact(name, "packets", trims as f64, Relation::Equal, 0.0));
+    trial.check(Check::exact(name, "packets", trims as f64, Relation::Equal, 0.0).consistency());
     Ok(())
 }

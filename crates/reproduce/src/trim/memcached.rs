@@ -125,7 +125,9 @@ pub fn closed_loop(trial: &mut Trial) -> Result<(), Failure> {
         if clients == 1 {
             let name = of("idle: what the network takes of a request, beside a lone frame each way");
             let ours = idle.latency_ms * 1e3 - idle.service_us;
-            trial.check(Check::new(name, "us", ours, Relation::Equal, idle.alone_us, 0.1).note(NEXT_REQUEST));
+            trial.check(
+                Check::new(name, "us", ours, Relation::Equal, idle.alone_us, 0.1).consistency().note(NEXT_REQUEST),
+            );
         }
         let baseline = dropped.seconds / idle.seconds;
         trial.check(Check::new(of("tail drop, busy over idle"), "x", baseline, Relation::Above, 10.0, 0.0));
@@ -144,10 +146,10 @@ pub fn closed_loop(trial: &mut Trial) -> Result<(), Failure> {
     let short = join(&[linux.clone(), vec![("switch.queue", "12 packets".to_owned())]]);
     let [dropped, idle] = [took(trial, 4, requests, true, &short)?, took(trial, 4, requests, false, &short)?];
     let name = "negative control: 12 packets without trimming, 4 clients, busy over idle";
-    trial.check(Check::new(name, "x", dropped.seconds / idle.seconds, Relation::Above, 10.0, 0.0));
+    trial.check(Check::new(name, "x", dropped.seconds / idle.seconds, Relation::Above, 10.0, 0.0).consistency());
     wrong += dropped.wrong + idle.wrong + sensitivity(trial, requests)?;
     let name = "requests without a reply, checks of the runs failed";
-    trial.check(Check::exact(name, "", wrong as f64, Relation::Equal, 0.0));
+    trial.check(Check::exact(name, "", wrong as f64, Relation::Equal, 0.0).consistency());
     Ok(())
 }
 

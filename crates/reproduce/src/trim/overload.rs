@@ -41,10 +41,12 @@ pub fn overload(trial: &mut Trial) -> Result<(), Failure> {
         let name = format!("{senders} senders: share of the line that whole frames get");
         let check = Check::new(name, "", ours, Relation::Equal, expected, 20.0 / slots);
         trial.check(check.note("20 frames: what waits and is under way when the run begins and ends"));
-        trial.check(Check::exact(format!("{senders} senders: frames lost"), "", lost, Relation::Equal, 0.0));
+        trial.check(
+            Check::exact(format!("{senders} senders: frames lost"), "", lost, Relation::Equal, 0.0).consistency(),
+        );
         let failed = run.failed_checks() as f64;
         let name = format!("{senders} senders: checks of the run that fail, conservation in bytes among them");
-        trial.check(Check::exact(name, "", failed, Relation::Equal, 0.0));
+        trial.check(Check::exact(name, "", failed, Relation::Equal, 0.0).consistency());
     }
     trial.show("  whole frames on a line that several senders fill, as a share of what it carries\n");
     trial.show(&table(&["senders", "measured", "closed form", "headers delivered"], &rows, 0, Layout::Fixed, 2));
@@ -63,9 +65,9 @@ pub fn overload(trial: &mut Trial) -> Result<(), Failure> {
     let changes = [("switch.overload", "drop".to_owned()), ("traffic.0.fan_in", "4".to_owned())];
     let (_, headers, lost) = result(&trial.run(&TRIM_OVERLOAD, &changes)?);
     let name = "negative control: without trimming, 4 senders: frames lost without a word";
-    trial.check(Check::exact(name, "", lost, Relation::Above, 0.0));
+    trial.check(Check::exact(name, "", lost, Relation::Above, 0.0).consistency());
     let name = "negative control: without trimming, 4 senders: headers delivered";
-    trial.check(Check::exact(name, "", headers, Relation::Equal, 0.0));
+    trial.check(Check::exact(name, "", headers, Relation::Equal, 0.0).consistency());
     Ok(())
 }
 

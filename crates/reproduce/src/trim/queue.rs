@@ -69,12 +69,18 @@ pub fn longest_queue(trial: &mut Trial) -> Result<(), Failure> {
         |key: &str, value: &str| all.iter().find(|one| one.0 == key && one.1 == value).map_or(f64::NAN, |one| one.2);
     let name = "a larger burst lets more through before meters bite: 64 frames, above 8 frames";
     let (large, small) = (of("meter_burst", "97280B"), of("meter_burst", "12160B"));
-    trial.check(Check::new(name, "packets", large, Relation::Above, small, 0.0).note("the other side is measured"));
+    trial.check(
+        Check::new(name, "packets", large, Relation::Above, small, 0.0)
+            .consistency()
+            .note("the other side is measured"),
+    );
     let unsignalled: Changes = [("switch.overload.pessimistic", "0s"), ("switch.overload.half", "0s")]
         .map(|(key, value)| (key, value.to_owned()))
         .to_vec();
     let name = "negative control: no response to signals: longest queue";
-    trial.check(Check::new(name, "packets", longest(trial, 64, &unsignalled)?, Relation::AtLeast, 10_000.0, 0.0));
+    trial.check(
+        Check::new(name, "packets", longest(trial, 64, &unsignalled)?, Relation::AtLeast, 10_000.0, 0.0).consistency(),
+    );
     Ok(())
 }
 
@@ -177,7 +183,7 @@ fn shared_buffer(trial: &mut Trial, speeds: &[u64]) -> Result<(), Failure> {
             ]);
             let name =
                 format!("{gbps} Gbps, shared buffer that trims, a queue of {egress}: frames lost, checks failed");
-            trial.check(Check::exact(name, "", (failed + lost) as f64, Relation::Equal, 0.0));
+            trial.check(Check::exact(name, "", (failed + lost) as f64, Relation::Equal, 0.0).consistency());
         }
     }
     trial.show("  a shared buffer that trims (SONiC), by what a queue may hold: nothing is recirculated\n");
@@ -235,6 +241,6 @@ pub fn speeds(trial: &mut Trial) -> Result<(), Failure> {
     // A quick run tests only three rates, which do not distinguish the two switch types.
     trial.check_in_full(Check::new(name, "of the line", mirror, Relation::Below, tofino, 0.0).note(note));
     let name = "negative control: 100 Gbps, deflection only: longest queue";
-    trial.check(Check::new(name, "packets", of(&queues, Switch::Dod), Relation::AtLeast, 10_000.0, 0.0));
+    trial.check(Check::new(name, "packets", of(&queues, Switch::Dod), Relation::AtLeast, 10_000.0, 0.0).consistency());
     Ok(())
 }

@@ -173,16 +173,18 @@ pub fn sensitivity(trial: &mut Trial) -> Result<(), Failure> {
     );
     trial.show(&table(&["", "goodput", "trims", "queue", "runs away"], &rows, 1, Layout::Fixed, 2));
     let wrong = ideal.wrong + ours.wrong + all.iter().map(|worst| worst.wrong).sum::<u64>();
-    trial.check(Check::exact("all runs: checks failed, frames lost", "", wrong as f64, Relation::Equal, 0.0));
+    trial.check(
+        Check::exact("all runs: checks failed, frames lost", "", wrong as f64, Relation::Equal, 0.0).consistency(),
+    );
     let of = |name: &str| CHOICES.iter().zip(&all).find(|(choice, _)| choice.name == name).map(|(_, worst)| *worst);
     let gap = |name: &str| of(name).map_or(f64::NAN, |worst| worst.gap);
     for name in ["queue 20 packets", "signals act at once"] {
         let text = format!("pessimistic time over an empty queue is what is lost: {name}: less than as it stands");
-        let check = Check::new(text, "%", gap(name), Relation::Below, gap("as the scenario has it"), 0.0);
+        let check = Check::new(text, "%", gap(name), Relation::Below, gap("as the scenario has it"), 0.0).consistency();
         trial.check(check.note("the other side is measured"));
     }
     let name = "negative control: signals act after 2 us: goodput below Ideal's";
-    trial.check(Check::new(name, "%", gap("signals act after 2 us"), Relation::Above, 5.0, 0.0));
+    trial.check(Check::new(name, "%", gap("signals act after 2 us"), Relation::Above, 5.0, 0.0).consistency());
     let queue = of("phases within a frame").map_or(f64::NAN, |worst| worst.queue);
     let name = "phases within a frame: longest recirculation queue of any run";
     trial.check_in_full(Check::new(name, "packets", queue, Relation::AtMost, 250.0, 0.0));

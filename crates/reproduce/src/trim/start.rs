@@ -52,11 +52,11 @@ pub fn worst_case(trial: &mut Trial) -> Result<(), Failure> {
         );
         let name = format!("64 to {receivers}: the same, with what headers take");
         let expected = receivers as f64 * deflected_lines(64.0 / receivers as f64, receivers as f64) / 4.0;
-        let check = Check::new(name, "x", mean, Relation::Equal, expected, 0.02 * expected);
+        let check = Check::new(name, "x", mean, Relation::Equal, expected, 0.02 * expected).consistency();
         trial.check(check.note("2 %: the ends of the windows"));
         let (failed, lost) = unlost(&result.summary);
         let name = format!("64 to {receivers}: checks of the run failed, frames lost");
-        trial.check(Check::exact(name, "", (failed + lost) as f64, Relation::Equal, 0.0));
+        trial.check(Check::exact(name, "", (failed + lost) as f64, Relation::Equal, 0.0).consistency());
     }
     trial.show(&bars("", &["pipeline 0", "1", "2", "3"], 12.0, &rows));
     let result = run(trial, 64, 16, Switch::Dod)?;
@@ -66,10 +66,12 @@ pub fn worst_case(trial: &mut Trial) -> Result<(), Failure> {
     let result = run(trial, 64, 16, Switch::Tofino)?;
     let most = overload(&result).into_iter().fold(0.0, f64::max);
     let name = "negative control: with feedback no recirculation port is offered 12 times what it can carry";
-    trial.check(Check::new(name, "x", most, Relation::Below, 2.0, 0.0));
+    trial.check(Check::new(name, "x", most, Relation::Below, 2.0, 0.0).consistency());
     let result = run(trial, 16, 16, Switch::Dod)?;
     let name = "negative control: one sender a receiver: frames deflected";
-    trial.check(Check::exact(name, "frames", inside(&result.summary).recirculated as f64, Relation::Equal, 0.0));
+    trial.check(
+        Check::exact(name, "frames", inside(&result.summary).recirculated as f64, Relation::Equal, 0.0).consistency(),
+    );
     Ok(())
 }
 
@@ -127,7 +129,7 @@ fn compare(trial: &mut Trial, receivers: u64) -> Result<[Headers; 4], Failure> {
     for (headers, switch) in all.iter().zip(SWITCHES) {
         let (failed, lost) = unlost(&headers.seen.summary);
         let name = format!("{}: checks of the run failed, frames lost", switch.name());
-        trial.check(Check::exact(name, "", (failed + lost) as f64, Relation::Equal, 0.0));
+        trial.check(Check::exact(name, "", (failed + lost) as f64, Relation::Equal, 0.0).consistency());
     }
     all.try_into().map_err(|_| Failure::input("four kinds of switches".to_owned(), String::new()))
 }
@@ -168,7 +170,9 @@ pub fn to_one(trial: &mut Trial) -> Result<(), Failure> {
     let name = "the same, with headers, which fill the port: 4 of 64 lines";
     // In a quick run the initial windows are shorter, so that their start and end have a larger effect on the share.
     trial.check_in_full(
-        Check::new(name, "%", share, Relation::Equal, 6.25, 0.1).note("0.1 %: the ends of windows of 1000 packets"),
+        Check::new(name, "%", share, Relation::Equal, 6.25, 0.1)
+            .consistency()
+            .note("0.1 %: the ends of windows of 1000 packets"),
     );
     Ok(())
 }
@@ -200,7 +204,8 @@ pub fn to_few(trial: &mut Trial) -> Result<(), Failure> {
             ));
             let name = of("the same, with headers, which take part of each port");
             let deflected = deflected_lines(16.0, 4.0);
-            let check = Check::new(name, "%", share, Relation::Equal, 100.0 * deflected / (12.0 + deflected), 1.0);
+            let check = Check::new(name, "%", share, Relation::Equal, 100.0 * deflected / (12.0 + deflected), 1.0)
+                .consistency();
             trial.check(
                 check.note("1 %: the ends of windows; twelve lines are cut at ingress, and what headers leave goes on"),
             );
