@@ -112,6 +112,11 @@ mod tests {
             .map(|id| run(choose(&[(*id).to_owned()]).unwrap()[0], true, None).unwrap())
             .collect();
         assert!(results.iter().all(Found::passes), "{}", print::json(&results));
+        for found in &results {
+            let kinds = || found.trial.checks.iter().map(|check| check.kind);
+            assert!(kinds().any(|kind| kind == Kind::Claim), "{} judges no claim", found.experiment.id);
+            assert!(kinds().any(|kind| kind == Kind::Consistency), "{} has negative controls", found.experiment.id);
+        }
         let value: serde_json::Value = serde_json::from_str(&print::json(&results)).unwrap();
         let first = &value["experiments"][0];
         let keys = |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();

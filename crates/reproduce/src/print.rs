@@ -251,6 +251,8 @@ pub fn totals(results: &[Result]) -> String {
     };
     let [held, consistent] = [Kind::Claim, Kind::Consistency].map(|kind| count(kind, Outcome::Holds));
     let [failed, inconsistent] = [Kind::Claim, Kind::Consistency].map(|kind| count(kind, Outcome::Fails));
+    let has_claim = |result: &Result| result.trial.checks.iter().any(|check| check.kind == Kind::Claim);
+    debug_assert!(results.iter().all(has_claim), "every experiment judges a claim of its source");
     let known: Vec<&Red> = checks().filter_map(|(result, check)| result.known(check)).collect();
     let mut text =
         format!("{held} of {} claims of {} hold", held + failed, counted(results.len() as u64, "experiment"));

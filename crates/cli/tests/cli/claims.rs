@@ -1,7 +1,7 @@
 //! `docs/claims.md` has a table for each paper: claim, number in the paper, our number, outcome, class. It is generated
 //! from the output of `scripts/red.sh` in `target/red/full/`: `UPDATE_DOCS=1 cargo test -p tidegate --test cli claims`
 //! rewrites the tables of the papers in that folder. Without the variable, the test checks that the failed checks in
-//! the tables and their classes equal those in `experiments/red-full.txt`, and that every experiment has rows.
+//! the tables and their classes equal those in `experiments/red-full.txt`, and that every experiment has a claim.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,9 +48,43 @@ fn marks(paper: &str) -> (String, String) {
     )
 }
 
+/// Numbers of checks: those that hold, and those that were judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Held {
+    held: u32,
+    judged: u32,
+}
+
+impl std::ops::AddAssign for Held {
+    fn add_assign(&mut self, other: Held) {
+        self.held += other.held;
+        self.judged += other.judged;
+    }
+}
+
+/// Returns the line with the numbers of claims and consistency checks.
+fn totals([claims, consistency]: [Held; 2]) -> String {
+    let rest = match consistency.judged {
+        0 => String::new(),
+        judged => format!(", and {} of {judged} consistency checks", consistency.held),
+    };
+    format!("{} of {} claims hold{rest}.", claims.held, claims.judged)
+}
+
+/// Parses a line of [`totals`].
+fn parse_totals(line: &str) -> Option<[Held; 2]> {
+    let pair = |text: &str| {
+        let (held, judged) = text.split_once(" of ")?;
+        Some(Held { held: held.parse().ok()?, judged: judged.parse().ok()? })
+    };
+    let (claims, rest) = line.strip_suffix('.')?.split_once(" claims hold")?;
+    let rest = rest.strip_prefix(", and ").and_then(|rest| rest.strip_suffix(" consistency checks"));
+    Some([pair(claims)?, rest.and_then(pair).unwrap_or_default()])
+}
+
 /// Returns the table of a paper from the JSON output of `reproduce --json`.
 fn table(document: &Value, listed: &BTreeMap<(String, String), String>) -> String {
-    let (mut rows, mut held, mut judged) = (String::new(), 0, 0);
+    let (mut rows, mut counts) = (String::new(), [Held::default(); 2]);
     for experiment in document["experiments"].as_array().unwrap() {
         let id = experiment["id"].as_str().unwrap();
         for check in experiment["checks"].as_array().unwrap() {
@@ -66,8 +100,10 @@ fn table(document: &Value, listed: &BTreeMap<(String, String), String>) -> Strin
                 "" | "0" => String::new(),
                 tolerance => format!(" ± {tolerance}"),
             };
-            judged += u32::from(!check["pass"].is_null());
-            held += u32::from(check["pass"] == true);
+            let own = check["kind"] == "consistency";
+            counts[usize::from(own)] +=
+                Held { held: u32::from(check["pass"] == true), judged: u32::from(!check["pass"].is_null()) };
+            let shown = if own { format!("({})", cell(name)) } else { cell(name) };
             let class = listed.get(&(cell(id), cell(name))).map_or("unclassified", String::as_str);
             let (verdict, class) = match check["pass"].as_bool() {
                 Some(true) => ("holds", ""),
@@ -77,9 +113,8 @@ fn table(document: &Value, listed: &BTreeMap<(String, String), String>) -> Strin
             // Writing to a String cannot fail.
             let _ = writeln!(
                 rows,
-                "| {} | {} | {unit} | {relation}{}{within} | {} | {verdict} | {class} |",
+                "| {} | {shown} | {unit} | {relation}{}{within} | {} | {verdict} | {class} |",
                 cell(id),
-                cell(name),
                 figure("paper"),
                 figure("ours"),
                 class = cell(class),
@@ -87,9 +122,10 @@ fn table(document: &Value, listed: &BTreeMap<(String, String), String>) -> Strin
         }
     }
     format!(
-        "\n{held} of {judged} checks hold.\n\n\
+        "\n{}\n\n\
          | experiment | claim | unit | source | ours | verdict | class or reason |\n\
-         |---|---|---|---|---|---|---|\n{rows}\n"
+         |---|---|---|---|---|---|---|\n{rows}\n",
+        totals(counts)
     )
 }
 
@@ -109,10 +145,18 @@ fn section<'a>(text: &'a str, paper: &str) -> &'a str {
     rest.split_once(&end).unwrap().0
 }
 
-/// Returns the experiments of `ids` that have no row in any table.
-fn without_rows<'a>(text: &str, ids: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let has_row = |id: &str| text.lines().any(|line| line.starts_with(&format!("| {} | ", cell(id))));
-    ids.filter(|id| !has_row(id)).collect()
+/// Returns the name of a row's check, without the brackets of a consistency check.
+fn name_of(shown: &str) -> &str {
+    shown.strip_prefix('(').and_then(|name| name.strip_suffix(')')).unwrap_or(shown)
+}
+
+/// Returns the experiments of `ids` that have no claim in any table.
+fn without_claims<'a>(text: &str, ids: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let is_claim = |line: &str, id: &str| {
+        let shown = line.strip_prefix(&format!("| {} | ", cell(id))).and_then(|rest| rest.split(" | ").next());
+        shown.is_some_and(|shown| name_of(shown) == shown)
+    };
+    ids.filter(|id| !text.lines().any(|line| is_claim(line, id))).collect()
 }
 
 fn update(text: &mut String, listed: &BTreeMap<(String, String), String>) {
@@ -148,7 +192,7 @@ fn red_checks_of_the_tables_are_those_of_the_list() {
             .filter(|cells| cells.len() == 7 && cells[5] == "**red**")
             .map(|cells| {
                 let class = cells[6].trim_end_matches(" |").to_owned();
-                ((cells[0].trim_start_matches("| ").to_owned(), cells[1].to_owned()), class)
+                ((cells[0].trim_start_matches("| ").to_owned(), name_of(cells[1]).to_owned()), class)
             })
             .collect();
         let of_paper = |key: &&(String, String)| key.0.split('/').next() == Some(paper);
@@ -160,17 +204,17 @@ fn red_checks_of_the_tables_are_those_of_the_list() {
 }
 
 /// The previous test notices a missing row of a failed check, but not of a passed check. Therefore each experiment must
-/// have at least one row.
+/// have at least one row with a claim of its source.
 #[test]
-fn every_experiment_has_its_rows() {
+fn every_experiment_has_a_claim() {
     let _page = PAGE.lock().unwrap_or_else(PoisonError::into_inner);
     let text = fs::read_to_string(root().join("docs/claims.md")).unwrap();
     for paper in papers() {
         let of_paper = reproduce::experiments().map(|experiment| experiment.id);
         let of_paper = of_paper.filter(|id| id.split_once('/').unwrap().0 == paper);
-        let missing = without_rows(section(&text, paper), of_paper);
+        let missing = without_claims(section(&text, paper), of_paper);
         let how = format!("run scripts/red.sh {paper}, then UPDATE_DOCS=1 cargo test -p tidegate --test cli claims");
-        assert!(missing.is_empty(), "docs/claims.md has no row of {}: {how}", missing.join(", "));
+        assert!(missing.is_empty(), "docs/claims.md has no claim of {}: {how}", missing.join(", "));
     }
 }
 
@@ -178,38 +222,48 @@ fn every_experiment_has_its_rows() {
 fn the_readme_states_the_sum_of_all_papers() {
     let _page = PAGE.lock().unwrap_or_else(PoisonError::into_inner);
     let text = fs::read_to_string(root().join("docs/claims.md")).unwrap();
-    let (mut holding, mut all) = (0, 0);
-    for line in text.lines().filter_map(|line| line.strip_suffix(" checks hold.")) {
-        let (part, of) = line.split_once(" of ").unwrap();
-        holding += part.parse::<u32>().unwrap();
-        all += of.parse::<u32>().unwrap();
-    }
+    let lines: Vec<[Held; 2]> = text.lines().filter_map(parse_totals).collect();
+    assert_eq!(lines.len(), papers().len(), "docs/claims.md has totals for each paper");
+    let mut sum = Held::default();
+    lines.iter().for_each(|&[claims, _]| sum += claims);
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    assert!(readme.contains(&format!("{holding} of {all} checks")), "README.md: {holding} of {all} checks hold");
+    let Held { held, judged } = sum;
+    assert!(readme.contains(&format!("{held} of {judged} claims")), "README.md: {held} of {judged} claims hold");
 }
 
 #[test]
-fn an_experiment_without_rows_is_found() {
+fn an_experiment_without_claims_is_found() {
     let text = "| bg/fig1.1 | a | % | 1 | 1 | holds |  |\n| bg/fig1.10 | b | % | 1 | 1 | holds |  |\n";
-    assert_eq!(without_rows(text, ["bg/fig1.1", "bg/fig1.9", "bg/fig1.10"].into_iter()), ["bg/fig1.9"]);
-    assert_eq!(without_rows(text, ["bg/fig1"].into_iter()), ["bg/fig1"], "a part of a name is not a name");
+    assert_eq!(without_claims(text, ["bg/fig1.1", "bg/fig1.9", "bg/fig1.10"].into_iter()), ["bg/fig1.9"]);
+    assert_eq!(without_claims(text, ["bg/fig1"].into_iter()), ["bg/fig1"], "a part of a name is not a name");
+    let text = "| bg/fig1.1 | (a) | % | 1 | 1 | holds |  |\n| bg/fig1.2 | (2.1) and (b) c | % | 1 | 1 | holds |  |\n";
+    let ids = ["bg/fig1.1", "bg/fig1.2"].into_iter();
+    assert_eq!(without_claims(text, ids), ["bg/fig1.1"], "a consistency check is no claim");
 }
 
 #[test]
 fn a_check_becomes_a_row() {
     let document = serde_json::json!({ "experiments": [{ "id": "pabo/drop", "checks": [
-        { "name": "a | b", "unit": "%", "paper": 12.5, "relation": "=", "tolerance": 0.5, "ours": 12.0, "pass": true },
-        { "name": "c", "unit": "", "paper": 0.0, "relation": "<", "tolerance": 0.0, "ours": 1234567.0, "pass": false },
-        { "name": "d", "unit": "", "paper": 1.0, "relation": ">=", "tolerance": 0.0,
+        { "name": "a | b", "kind": "claim", "unit": "%", "paper": 12.5, "relation": "=", "tolerance": 0.5,
+      "ours": 12.0, "pass": true },
+        { "name": "c", "kind": "claim", "unit": "", "paper": 0.0, "relation": "<", "tolerance": 0.0,
+      "ours": 1234567.0, "pass": false },
+        { "name": "d", "kind": "claim", "unit": "", "paper": 1.0, "relation": ">=", "tolerance": 0.0,
       "ours": 0.00012345678, "pass": null },
+        { "name": "e", "kind": "consistency", "unit": "frames", "paper": 0.0, "relation": "=", "tolerance": 0.0,
+      "ours": 0.0, "pass": true },
     ] }] });
     let listed = BTreeMap::from([(("pabo/drop".to_owned(), "c".to_owned()), "open choice".to_owned())]);
     let text = table(&document, &listed);
-    assert!(text.starts_with("\n1 of 2 checks hold.\n"), "{text}");
+    assert!(text.starts_with("\n1 of 2 claims hold, and 1 of 1 consistency checks.\n"), "{text}");
+    let counts = [Held { held: 1, judged: 2 }, Held { held: 1, judged: 1 }];
+    assert_eq!(text.lines().find_map(parse_totals), Some(counts));
+    assert_eq!(parse_totals(&totals([counts[0], Held::default()])), Some([counts[0], Held::default()]));
     for row in [
         "| pabo/drop | a / b | % | 12.5 ± 0.5 | 12 | holds |  |\n",
         "| pabo/drop | c |  | < 0 | 1234567 | **red** | open choice |\n",
         "| pabo/drop | d |  | >= 1 | 0.000123457 | not judged |  |\n",
+        "| pabo/drop | (e) | frames | 0 | 0 | holds |  |\n",
     ] {
         assert!(text.contains(row), "{row}{text}");
     }

@@ -139,7 +139,16 @@ pub fn portrait(trial: &mut Trial) -> Result<(), Failure> {
             if slope_at(&*decrease, middle) > 0.0 { low = middle } else { high = middle }
         }
         let name = format!("{count} flows: rate at which R' crosses 0");
-        trial.check(Check::new(name, "Gbps", high / 1e9, Relation::Equal, fair / 1e9, 1e-6));
+        trial.check(Check::new(name, "Gbps", high / 1e9, Relation::Equal, fair / 1e9, 1e-6).consistency());
+        // Either side of the figure: flows come to the fixed point from above it and from below it.
+        for (side, start) in [("above", 1.1), ("below", 0.5)] {
+            let flows = vec![Flows { count, start: 0.0, rtt: TAU, rate: start * fair }];
+            let mut solved = model(count, parameters(1500.0)).with_flows(flows);
+            let rate = Track::of(&mut *solved, [0.2, 0.4], 1e-4).mean(|state| state[0]);
+            let name = format!("{count} flows that start {side} C / N: mean rate from 0.2 to 0.4 s");
+            let check = Check::new(name, "Gbps", rate / 1e9, Relation::Equal, fair / 1e9, 0.1 * fair / 1e9);
+            trial.check(check.note("a tenth, as for the fluid of figure 3.6"));
+        }
         let point = |at: i32| {
             let rate = fair * (1.0 + 0.0004 * f64::from(at));
             (rate / 1e9, -slope_at(&*decrease, rate) / 1e12)

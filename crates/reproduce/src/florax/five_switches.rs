@@ -277,9 +277,9 @@ pub fn fig11(trial: &mut Trial) -> Result<(), Failure> {
     let name = "per flow is done before drop-tail";
     trial.check(Check::new(name, "s", per_flow, Relation::Below, droptail, 0.0).note(open));
     let name = "simple and drop-tail are done at about the same time";
-    trial.check(
-        Check::new(name, "s", simple, Relation::Equal, droptail, 0.05 * droptail).note("within 5 %: our reading"),
-    );
+    let gain = (droptail.max(simple) - per_flow).max(0.0);
+    let note = "half of what per flow gains on the later of them: a wider tolerance would hide that gain";
+    trial.check(Check::new(name, "s", simple, Relation::Equal, droptail, gain / 2.0).note(note));
     let name = "nobody is done before the floor";
     let first = per_flow.min(simple).min(droptail);
     trial.check(

@@ -1,6 +1,6 @@
 //! HetFlow compared with QCN, TIMELY, DCQCN and DCTCP: figures 3.9 to 3.13 and table 3.3 of the thesis.
 
-use super::peers::{Case, Compared, Peer, PeerResult};
+use super::peers::{Case, Compared, Peer, PeerResult, interval};
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
 use crate::registry::{Choice, HETFLOW_DUMBBELL, HETFLOW_RTTS};
@@ -44,6 +44,11 @@ impl Claim<'_> {
 
 const JAIN: fn(&PeerResult) -> f64 = |result| result.jain;
 const QUEUE: fn(&PeerResult) -> f64 = |result| result.queue_kb;
+/// Tolerance of mean queues that the thesis calls close to zero, in KB: a sixth of T_low C at 10 Gbps, the queue from
+/// which its figures distinguish them.
+const ABOUT_ZERO_KB: f64 = 10.0;
+/// Frame of the flows at 10 Gbps, in KB.
+const DEFAULT_FRAME_KB: f64 = 0.6;
 const DEVIATION: fn(&PeerResult) -> f64 = |result| result.queue_deviation_kb;
 
 /// Checks that HetFlow is fairer than QCN if the flows start at different times. The thesis does not specify start
@@ -103,12 +108,15 @@ pub fn thirty_eight(trial: &mut Trial) -> Result<(), Failure> {
     }
     let queue = |peer: Peer| compared.mean(peer, QUEUE);
     let name = "38 flows, 10 Gbps: mean queue of HetFlow, of about 0";
-    trial.check_in_full(Check::new(name, "KB", queue(Peer::HetFlow), Relation::Below, 10.0, 0.0));
-    let name = "38 flows, 10 Gbps: mean queue of TIMELY, around T_low C";
-    trial.check_in_full(Check::new(name, "KB", queue(Peer::Timely), Relation::Equal, 62.5, 0.5 * 62.5));
-    let name = "38 flows, 10 Gbps, a segment a frame: mean queue of TIMELY, around T_low C";
-    let queue = by_frame.mean(Peer::Timely, QUEUE);
-    trial.check_in_full(Check::new(name, "KB", queue, Relation::Equal, 62.5, 0.5 * 62.5));
+    trial.check_in_full(Check::new(name, "KB", queue(Peer::HetFlow), Relation::Equal, 0.0, ABOUT_ZERO_KB));
+    for (of, compared) in [("", &compared), (", a segment a frame", &by_frame)] {
+        let name = format!("38 flows, 10 Gbps{of}: mean queue of TIMELY, around T_low C");
+        let (queue, half) = interval(compared.of(Peer::Timely), QUEUE);
+        // One seed has no interval.
+        let tolerance = if half.is_finite() { half.max(DEFAULT_FRAME_KB) } else { DEFAULT_FRAME_KB };
+        let check = Check::new(name, "KB", queue, Relation::Equal, 62.5, tolerance);
+        trial.check_in_full(check.note("half of the 95 % interval over seeds, at least a frame"));
+    }
     let jain = compared.mean(Peer::HetFlow, JAIN);
     let name = "table 3.3, 38 flows: Jain's index of HetFlow, which scales well";
     trial.check_in_full(Check::new(name, "1", jain, Relation::Above, 0.95, 0.0));
@@ -124,7 +132,7 @@ pub fn hundred(trial: &mut Trial) -> Result<(), Failure> {
     claim.above(trial, "mean queue", "KB", [Peer::Timely, Peer::HetFlow], QUEUE);
     let name = "38 flows, 100 Gbps: mean queue of HetFlow, of about 0";
     let queue = compared.mean(Peer::HetFlow, QUEUE);
-    trial.check(Check::new(name, "KB", queue, Relation::Below, 100.0, 0.0));
+    trial.check(Check::new(name, "KB", queue, Relation::Equal, 0.0, ABOUT_ZERO_KB).note("as at 10 Gbps"));
     desired(trial)
 }
 
@@ -159,7 +167,7 @@ pub fn round_trips(trial: &mut Trial) -> Result<(), Failure> {
     claim.above(trial, "deviation of the queue", "KB", [Peer::Qcn, Peer::HetFlow], DEVIATION);
     let name = format!("{of}: mean queue of TIMELY, of about 0");
     let queue = compared.mean(Peer::Timely, QUEUE);
-    trial.check(Check::new(name, "KB", queue, Relation::Below, 10.0, 0.0));
+    trial.check(Check::new(name, "KB", queue, Relation::Equal, 0.0, ABOUT_ZERO_KB));
     let table = Claim { compared: &compared, of: "table 3.3, fair among RTTs" };
     table.above(trial, "Jain's index", "1", [Peer::Qcn, Peer::Timely], JAIN);
     // The thesis does not specify TIMELY's additive increase. With steps of 10 Mbps, the flows do not saturate the link

@@ -174,14 +174,9 @@ pub fn fig12(trial: &mut Trial) -> Result<(), Failure> {
     for (entry, flow) in SHUFFLE.into_iter().enumerate() {
         let name = format!("Tagger: {flow} over the last half");
         let (rate, had) = (with.last_half(entry), with.gbps(entry, CHANGE / 2, CHANGE));
-        trial.check(if entry < 4 {
-            let note =
-                "how H1's link is shared by those who send to it depends on the ports and tags by which they come";
-            count(name, "Gbps", rate, Relation::Above, 0.0).note(note)
-        } else {
-            Check::new(name, "Gbps", rate, Relation::AtLeast, had, 0.02 * had)
-                .note("what it had before the change: ours")
-        });
+        // The rates of H5's flows, which share no link with those that bounce, differ by 0.02 % between the halves.
+        let check = Check::new(name, "Gbps", rate, Relation::Equal, had, 0.02 * had);
+        trial.check(check.note("\"flows are not affected\": what it had before the change, ours, within 2 %"));
         alive += u32::from(without.last_half(entry) > 0.0);
     }
     let name = "Tagger: into H1 after the change";
