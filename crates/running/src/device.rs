@@ -290,6 +290,11 @@ impl<'a> Device<'a> {
         self.peers[number as usize]
     }
 
+    /// Configurations of all switches.
+    pub fn configs(&self) -> impl Iterator<Item = &'a SwitchConfig> + '_ {
+        self.configs.iter().flatten().copied()
+    }
+
     /// Maps each DSCP to the lowest DSCP that all maps treat equally.
     pub fn alike(&self) -> [u8; DSCPS] {
         let mut maps: BTreeSet<[u8; DSCPS]> = self.ports.iter().flatten().map(|port| port.class).collect();

@@ -36,8 +36,10 @@ pub enum FindingKind {
     Starvation,
     /// A watchdog setting that SONiC rejects, or that monitors no enabled priority.
     Watchdog,
-    /// A key that neither this crate nor SONiC reads.
+    /// A table or field that neither this crate nor SONiC reads.
     UnknownKey,
+    /// A value, or a combination of values, that SONiC refuses.
+    RefusedValue,
 }
 
 impl FindingKind {
@@ -53,6 +55,7 @@ impl FindingKind {
             FindingKind::Starvation => "starvation",
             FindingKind::Watchdog => "watchdog",
             FindingKind::UnknownKey => "unknown-key",
+            FindingKind::RefusedValue => "refused-value",
         }
     }
 }

@@ -106,7 +106,7 @@ fn references_to_rows_that_are_not_there_are_faults() {
 #[test]
 fn a_row_with_a_fault_is_no_missing_row() {
     let scheduler = fault(|file| file["SCHEDULER"]["scheduler.0"]["type"] = "DWR".into());
-    assert_eq!(scheduler, "leaf-01.json: SCHEDULER|scheduler.0.type: is missing or unknown");
+    assert_eq!(scheduler, "leaf-01.json: SCHEDULER|scheduler.0.type: is `DWR`: SONiC refuses it");
     let profile = "pg_lossless_100000_40m_profile";
     let pool = fault(|file| remove(&mut file["BUFFER_PROFILE"][profile], "pool"));
     assert_eq!(pool, format!("leaf-01.json: BUFFER_PROFILE|{profile}.pool: is missing"));

@@ -14,6 +14,14 @@ fn changed(change: impl Fn(&mut Value)) -> Files {
     files
 }
 
+/// Gives the profile of lossless queues a dynamic threshold, and the pool too.
+fn make_dynamic(file: &mut Value, exponent: &str) {
+    file["BUFFER_POOL"]["egress_lossless_pool"]["mode"] = "dynamic".into();
+    let profile = &mut file["BUFFER_PROFILE"]["egress_lossless_profile"];
+    remove(profile, "static_th");
+    profile["dynamic_th"] = exponent.into();
+}
+
 fn judged(change: impl Fn(&mut Value)) -> Report {
     judge(&changed(change), PathSet::Shortest)
 }
@@ -42,25 +50,11 @@ fn a_static_threshold_below_the_headroom_of_its_accounts_is_a_finding() {
     let said = "lossless queues hold all frames of their accounts: leaf-01.json \
                 BUFFER_PROFILE|egress_lossless_profile.static_th is 3,995,680 of 33,004,032 bytes of the pool";
     assert!(quarter.assumptions.iter().any(|it| it == said), "{:#?}", quarter.assumptions);
-    let dynamic = judged(|file| {
-        remove(&mut file["BUFFER_PROFILE"]["egress_lossless_profile"], "static_th");
-        file["BUFFER_PROFILE"]["egress_lossless_profile"]["dynamic_th"] = "0".into();
-    });
+    let dynamic = judged(|file| make_dynamic(file, "0"));
     assert!(dynamic.safe(), "{:#?}", dynamic.findings);
     assert!(dynamic.assumptions.iter().any(|it| it.contains("egress_lossless_profile.dynamic_th is 0")));
-    let unlimited = judged(|file| {
-        remove(&mut file["BUFFER_PROFILE"]["egress_lossless_profile"], "static_th");
-        file["BUFFER_PROFILE"]["egress_lossless_profile"]["dynamic_th"] = "7".into();
-    });
+    let unlimited = judged(|file| make_dynamic(file, "7"));
     assert!(!unlimited.assumptions.iter().any(|it| it.starts_with("lossless queues hold")));
-}
-
-#[test]
-fn a_lossless_profile_without_a_threshold_is_a_finding() {
-    let queue = judged(|file| remove(&mut file["BUFFER_PROFILE"]["egress_lossless_profile"], "static_th"));
-    assert_eq!(keys(&queue), ["BUFFER_PROFILE|egress_lossless_profile.static_th"]);
-    let group = judged(|file| remove(&mut file["BUFFER_PROFILE"][PROFILE], "dynamic_th"));
-    assert_eq!(keys(&group), [format!("BUFFER_PROFILE|{PROFILE}.dynamic_th")]);
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn a_queue_profile_with_an_unclear_name_is_assumed_lossless_and_reported() {
     assert!(renamed.assumptions.iter().any(|it| it == said), "{:#?}", renamed.assumptions);
     // The name of the pool, which contains "lossy", makes the profile lossy.
     let lossy = changed(|file| {
-        file["BUFFER_PROFILE"]["q3"] = json!({ "pool": "egress_lossy_pool", "size": "0" });
+        file["BUFFER_PROFILE"]["q3"] = json!({ "pool": "egress_lossy_pool", "size": "0", "dynamic_th": "3" });
         file["BUFFER_QUEUE"]["Ethernet4|3-4"]["profile"] = "q3".into();
     });
     assert!(

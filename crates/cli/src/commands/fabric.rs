@@ -16,6 +16,7 @@ use text::numbers::counted;
 const CONFIG_DB: &str = "fabric config-db";
 
 pub mod counterexample;
+mod grouped;
 mod headroom;
 mod judge;
 mod lost;

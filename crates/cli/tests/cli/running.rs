@@ -97,6 +97,25 @@ fn exit_codes_distinguish_safe_unsafe_and_wrong_input() {
 }
 
 #[test]
+fn findings_of_one_form_are_one_group_and_json_has_all() {
+    let scratch = Scratch::new("running-groups");
+    let mut files = leaf_spine(6, 2, 1);
+    for (_, file) in &mut files {
+        file["QUEUE"] = json!({});
+    }
+    let running = folder(&scratch, "queues", &files);
+    let shown = run(&["fabric", "check", "--running", &running]);
+    let lines: Vec<&str> = shown.out.lines().filter(|line| line.contains("FAIL")).collect();
+    assert!(shown.code == Some(1) && lines.len() <= 2, "{}", shown.out);
+    assert!(lines[0].contains("QUEUE|Ethernet0|3.scheduler: starvation: queue 3 has no scheduler"), "{}", shown.out);
+    let json = run(&["fabric", "check", "--running", &running, "--json"]);
+    let value: Value = serde_json::from_str(&json.out).unwrap();
+    let all = value["report"]["findings"].as_array().unwrap().len();
+    let said = format!("and {} findings of this form: leaf-00.json: QUEUE|Ethernet0|4.scheduler, ", all - 1);
+    assert!(all > 40 && shown.out.replace("\n  ", " ").contains(&said), "{all}: {}", shown.out);
+}
+
+#[test]
 fn the_rules_that_a_device_implements_are_written_verified_and_held_against_it() {
     let scratch = Scratch::new("running-rules");
     let mut files = leaf_spine(3, 2, 1);

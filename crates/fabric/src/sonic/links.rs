@@ -42,7 +42,7 @@ fn stated_twice(row: &str, port: &str, other: &str) -> TableFault {
 /// Returns the length of the cable at a port, if the file has one.
 ///
 /// # Errors
-/// The value does not match SONiC's pattern `[0-9]+m`, which permits no space, sign or other unit, or is above
+/// The value does not match SONiC's pattern `[0-9]+m|None`, which permits no space, sign or other unit, or is above
 /// [`MAX_METRES`]; or a second row states a length of the port, even if it is equal.
 pub fn cable_length<'a>(config: &'a Object, port: &str) -> Result<Option<CableLength<'a>>, TableFault> {
     let mut stated = rows(config).filter_map(|(row, ports)| Some((row, ports.get_key_value(port)?)));
@@ -60,6 +60,9 @@ fn rows(config: &Object) -> impl Iterator<Item = (&String, &Object)> {
 
 fn length<'a>(row: &str, port: &'a str, value: &Value) -> Result<CableLength<'a>, TableFault> {
     let key = visible(&format!("CABLE_LENGTH|{row}.{port}"));
+    if value == "None" {
+        return Ok(CableLength { port, key, metres: 0 });
+    }
     let digits = value.as_str().and_then(|text| text.strip_suffix('m'));
     let digits = digits.filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
     match digits.and_then(|digits| digits.parse().ok()).filter(|metres| *metres <= MAX_METRES) {
@@ -112,7 +115,7 @@ mod tests {
 
     #[test]
     fn lengths_are_those_that_sonic_accepts() {
-        for (text, metres) in [("40m", Some(40)), ("0m", Some(0)), ("1000000m", Some(1_000_000))] {
+        for (text, metres) in [("40m", Some(40)), ("0m", Some(0)), ("None", Some(0)), ("1000000m", Some(1_000_000))] {
             let config = config(json!({"CABLE_LENGTH": {"AZURE": {"Ethernet0": text}}}));
             assert_eq!(cable_lengths(&config).map(|one| one.unwrap().metres).next(), metres);
             assert_eq!(cable_length(&config, "Ethernet0").unwrap().map(|one| one.metres), metres);

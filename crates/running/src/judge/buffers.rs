@@ -6,7 +6,7 @@ use super::ports::{group_key, queue_key};
 use crate::device::{Device, Port};
 use crate::error::FindingKind;
 use crate::paths::ReachableWaits;
-use crate::read::{Profile, SwitchConfig, Threshold, WredColour};
+use crate::read::{Profile, ProfileReference, SwitchConfig, Threshold, WredColour};
 use std::collections::{BTreeMap, BTreeSet};
 use text::numbers::{counted, grouped};
 
@@ -19,15 +19,19 @@ fn lossless_queues(port: &Port) -> u32 {
     stopped & (port.lossless_queues | port.unnamed_queues)
 }
 
-/// Returns the profiles of the lossless groups and queues of a port, by name.
-fn lossless_profiles<'a>(device: &Device<'a>, port: &Port) -> Vec<(&'a str, &'a Profile)> {
+/// Profiles of the lossless groups and queues of a port, with name, and whether they are of a group.
+fn lossless_profiles<'a>(device: &Device<'a>, port: &Port) -> Vec<(&'a str, &'a Profile, bool)> {
     let config = device.config(port);
     let at = |number: u8| (port.name.clone(), number);
     let groups = (0..8u8).filter(|group| port.lossless >> group & 1 == 1).map(|group| config.groups.get(&at(group)));
     let queues = lossless_queues(port);
     let queues = (0..32u8).filter(|queue| queues >> queue & 1 == 1).map(|queue| config.queues.get(&at(queue)));
-    let named = groups.chain(queues).flatten();
-    named.filter_map(|bound| Some((bound.name.as_str(), config.profiles.get(&bound.name)?))).collect()
+    let named = groups.map(|bound| (bound, true)).chain(queues.map(|bound| (bound, false)));
+    let profile = |(bound, is_group): (Option<&'a ProfileReference>, bool)| {
+        let name = bound?.name.as_str();
+        Some((name, config.profiles.get(name)?, is_group))
+    };
+    named.filter_map(profile).collect()
 }
 
 /// Text such as `green frames above 1,048,576 bytes and red frames`.
@@ -42,13 +46,19 @@ fn frames_of(colours: &[WredColour]) -> String {
 pub(super) fn judge(device: &Device<'_>, reached: &ReachableWaits, findings: &mut Findings) {
     for (_, port) in device.ports() {
         let config = device.config(port);
-        for (name, profile) in lossless_profiles(device, port) {
+        for (name, profile, is_group) in lossless_profiles(device, port) {
             let key = |field: &str| format!("BUFFER_PROFILE|{name}.{field}");
-            if profile.threshold.is_none() && !config.computes(name) {
-                let is_static = config.pools.get(&profile.pool).is_some_and(|pool| pool.is_static);
-                let field = if is_static { "static_th" } else { "dynamic_th" };
-                let why = format!("{} has it, and no row says when it pauses or drops: no threshold", port.name);
-                let instead = format!("{field} of the platform's published profile");
+            // A pool of the other direction is another finding.
+            let pool = config.pools.get(&profile.pool);
+            let suits = pool.is_some_and(|pool| if is_group { pool.ingress } else { pool.egress });
+            if let Some(field) = profile.foreign_threshold(config).filter(|_| suits) {
+                let why = format!(
+                    "{} has this profile for lossless frames, and its pool {} has thresholds of the other kind: \
+                     SONiC passes both to the ASIC, which refuses them or follows one",
+                    port.name, profile.pool
+                );
+                let instead = if field == "static_th" { "dynamic_th" } else { "static_th" };
+                let instead = format!("{instead}, as the mode of the pool");
                 findings.add(finding(FindingKind::Buffer, config, key(field), why, instead));
             }
             if profile.trims {
@@ -208,6 +218,25 @@ fn judge_thresholds(device: &Device<'_>, reached: &ReachableWaits, findings: &mu
     }
 }
 
+/// Returns the assumption about lossy profiles with a threshold of another kind than their pool. Published templates
+/// have them.
+fn foreign_thresholds(device: &Device<'_>) -> Option<String> {
+    let mut found: BTreeMap<(&str, &str), String> = BTreeMap::new();
+    for config in device.configs() {
+        for (name, profile) in &config.profiles {
+            let Some(field) = profile.foreign_threshold(config).filter(|_| !profile.is_lossless()) else { continue };
+            let text = format!("{} BUFFER_PROFILE|{name}.{field} in {}", config.file, profile.pool);
+            found.insert((&config.name, name), text);
+        }
+    }
+    let first = found.values().next()?;
+    let others = match found.len() as u64 - 1 {
+        0 => String::new(),
+        more => format!(" (and {} more)", counted(more, "profile")),
+    };
+    Some(format!("the ASIC accepts thresholds of another kind than the pool's for lossy frames: {first}{others}"))
+}
+
 /// Returns the assumptions about buffer settings that the check does not cover.
 pub(super) fn assumptions(device: &Device<'_>) -> Vec<String> {
     let mut list = Vec::new();
@@ -236,6 +265,7 @@ pub(super) fn assumptions(device: &Device<'_>) -> Vec<String> {
             limited.entry((&config.name, &bound.name)).or_insert(text);
         }
     }
+    list.extend(foreign_thresholds(device));
     if let Some(first) = limited.values().next() {
         let others = match limited.len() as u64 - 1 {
             0 => String::new(),

@@ -1,29 +1,19 @@
 //! Buffer pools and profiles, their users, and schedulers.
 
 use super::reader::{Reader, Row, text_of};
-use super::{Pool, Profile, ProfileReference, Scheduling, SwitchConfig, Threshold, Wred, WredColour};
+use super::{Pool, Profile, ProfileReference, Scheduling, SwitchConfig, Threshold, values};
 use fabric::sonic::computes_headroom;
 use std::collections::BTreeMap;
 
-/// The highest queue of an ASIC, unicast and multicast together.
+/// The highest queue of an ASIC, unicast and multicast together, and that of SONiC's model of `BUFFER_QUEUE`.
 const MOST_QUEUE: u8 = 31;
+const MOST_BUFFER_QUEUE: u8 = 15;
 const MOST_GROUP: u8 = 7;
 /// References that are only checked for existence: table, field, and the referenced table.
 const OTHER_REFERENCES: [(&str, &str, &str); 3] = [
     ("QUEUE", "wred_profile", "WRED_PROFILE"),
     ("PORT_QOS_MAP", "scheduler", "SCHEDULER"),
     ("PORT_QOS_MAP", "dscp_to_fc_map", "DSCP_TO_FC_MAP"),
-];
-/// ECN modes of WRED, by the colours of frames that are ECN-marked instead of dropped.
-const ECN_MODES: [&str; 8] = [
-    "ecn_none",
-    "ecn_green",
-    "ecn_yellow",
-    "ecn_red",
-    "ecn_green_yellow",
-    "ecn_green_red",
-    "ecn_yellow_red",
-    "ecn_all",
 ];
 /// Exponents of the dynamic threshold in SONiC's YANG model; a platform may allow fewer.
 const DYNAMIC_THRESHOLDS: std::ops::RangeInclusive<i64> = -8..=8;
@@ -63,6 +53,7 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
             reader.fault(format!("{}.pool", row.key), message, "the name of a row of BUFFER_POOL");
         }
         reader.number(&row, "xon_offset", any.clone());
+        reader.check_choice(&row, "headroom_type", &["static", "dynamic"]);
         reader.check_integer(&row, "dynamic_th", DYNAMIC_THRESHOLDS);
         let is_static = reader.number(&row, "static_th", any.clone()).map(Threshold::Static);
         let exponent = row.fields.get("dynamic_th").and_then(text_of).and_then(|text| text.trim().parse().ok());
@@ -78,10 +69,12 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
             let message = format!("is {xon}, more than the size of the profile, {size}");
             reader.fault(format!("{}.xon", row.key), message, format!("at most {size}"));
         }
+        let computed = computes_headroom(reader.object, row.name);
+        check_profile(reader, &row, computed, switch.pools.get(&pool));
         let profile = Profile {
             size: size.unwrap_or(0),
             xoff,
-            computed: computes_headroom(reader.object, row.name),
+            computed,
             lossless_queue: lossless(row.name).or_else(|| lossless(&pool)),
             threshold: is_static.or(exponent.map(Threshold::Dynamic)),
             trims: row.fields.get("packet_discard_action").is_some_and(|action| action == "trim"),
@@ -90,33 +83,11 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
         switch.profiles.insert(row.name.to_owned(), profile);
     }
     switch.groups = bound(reader, "BUFFER_PG", MOST_GROUP, "profile", "BUFFER_PROFILE");
-    switch.queues = bound(reader, "BUFFER_QUEUE", MOST_QUEUE, "profile", "BUFFER_PROFILE");
+    switch.queues = bound(reader, "BUFFER_QUEUE", MOST_BUFFER_QUEUE, "profile", "BUFFER_PROFILE");
     for row in reader.rows("SCHEDULER") {
-        reader.check_fields(&row, &["type", "weight", "pir", "meter_type"]);
-        let limit = reader.number(&row, "pir", any.clone());
-        match reader.text(&row, "meter_type").as_deref() {
-            Some("bytes") | None => {}
-            // A limit in packets per second has no equivalent in bytes per second, because frame lengths vary.
-            Some("packets") if limit.is_none() => {}
-            Some(other) => {
-                let message = format!("is `{}`: a pir in bytes a second alone is read", fabric::visible(other));
-                reader.fault(format!("{}.meter_type", row.key), message, "bytes");
-            }
+        if let Some(scheduling) = values::scheduling(reader, &row) {
+            switch.schedulers.insert(row.name.to_owned(), scheduling);
         }
-        let scheduling = match reader.text(&row, "type").as_deref() {
-            Some("STRICT") => Scheduling::Strict { limit },
-            Some("DWRR" | "WRR") => {
-                if reader.number(&row, "weight", 1..=100).is_none() && !row.fields.contains_key("weight") {
-                    reader.fault(format!("{}.weight", row.key), "is missing", "a number from 1 to 100");
-                }
-                Scheduling::Share { limit }
-            }
-            _ => {
-                reader.fault(format!("{}.type", row.key), "is missing or unknown", "STRICT, DWRR or WRR");
-                continue;
-            }
-        };
-        switch.schedulers.insert(row.name.to_owned(), scheduling);
     }
     switch.scheduled = bound(reader, "QUEUE", MOST_QUEUE, "scheduler", "SCHEDULER");
     for row in reader.objects("PORT_QOS_MAP") {
@@ -156,29 +127,38 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
     }
 }
 
+/// Reports a profile without `size`, without a threshold, with both, or with one that its pool does not have.
+fn check_profile(reader: &mut Reader<'_>, row: &Row<'_>, computed: bool, pool: Option<&Pool>) {
+    let key = |field: &str| format!("{}.{field}", row.key);
+    let has = |field: &str| row.fields.contains_key(field);
+    if computed {
+        return;
+    }
+    if !has("size") {
+        reader.refused(key("size"), "is missing: SONiC refuses the profile", "the reserved bytes, or 0");
+    }
+    let of_pool = if pool.is_some_and(|pool| pool.is_static) { "static_th" } else { "dynamic_th" };
+    match (has("static_th"), has("dynamic_th")) {
+        (true, true) => {
+            let why = "beside dynamic_th: a profile has one threshold, and which of them counts is undefined";
+            reader.refused(key("static_th"), why, format!("{of_pool} alone"));
+        }
+        (false, false) => {
+            let why = "the profile has neither static_th nor dynamic_th: no threshold says when it pauses or drops";
+            reader.refused(key(of_pool), why, format!("{of_pool} of the platform's published profile"));
+        }
+        _ => {}
+    }
+}
+
 /// Reads the rows of `WRED_PROFILE` and the queues that refer to them.
 fn read_wred(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
     for row in reader.rows("WRED_PROFILE") {
-        let ecn = row.fields.get("ecn").and_then(text_of).map_or_else(|| "ecn_none".to_owned(), |ecn| ecn.to_string());
-        let (mut drops, mut marks) = (Vec::new(), Vec::new());
-        for (name, enable, from) in [
-            ("green", "wred_green_enable", "green_min_threshold"),
-            ("yellow", "wred_yellow_enable", "yellow_min_threshold"),
-            ("red", "wred_red_enable", "red_min_threshold"),
-        ] {
-            let enabled = reader.text(&row, enable).is_some_and(|text| text.trim().eq_ignore_ascii_case("true"));
-            let colour = WredColour { name, from: reader.number(&row, from, 0..=u64::MAX) };
-            match enabled {
-                true if ecn == "ecn_all" || ecn.contains(name) => marks.push(colour),
-                true => drops.push(colour),
-                false => {}
-            }
-        }
-        reader.check_choice(&row, "ecn", &ECN_MODES);
-        switch.wred.insert(row.name.to_owned(), Wred { ecn, drops, marks });
+        let wred = values::read_wred(reader, &row);
+        switch.wred.insert(row.name.to_owned(), wred);
     }
-    // Faults of the rows of `QUEUE` were already reported when the schedulers were read.
-    let known = reader.faults.len();
+    // Faults and findings of these rows were reported with the schedulers.
+    let (known, findings) = (reader.faults.len(), reader.findings.len());
     for row in reader.objects("QUEUE") {
         let Some(name) = reader.reference(&row, "wred_profile", "WRED_PROFILE") else { continue };
         for at in reader.ports_and_numbers(&row, MOST_QUEUE) {
@@ -186,6 +166,7 @@ fn read_wred(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
         }
     }
     reader.faults.truncate(known);
+    reader.findings.truncate(findings);
 }
 
 /// Expands rows like `Ethernet0|3-4` to one entry per port and number. Overlapping rows are faults, as in SONiC.
@@ -199,6 +180,9 @@ fn bound(
     let mut found: BTreeMap<(String, u8), ProfileReference> = BTreeMap::new();
     for row in reader.rows(table) {
         reader.check_fields(&row, &[field]);
+        if table != "QUEUE" {
+            reader.check_numbers(&row);
+        }
         let Some(name) = named(reader, &row, field, of) else { continue };
         for (port, number) in reader.ports_and_numbers(&row, most) {
             let bound = ProfileReference { key: row.key.clone(), name: name.clone() };

@@ -42,6 +42,8 @@ pub(super) const OTHER_KEYS: [(&str, &[&str]); 12] = [
             "corePortId",
             "numVoq",
             "admin_role",
+            "dhcp_servers",
+            "dhcpv6_servers",
         ],
     ),
     ("PORT_QOS_MAP", &["dscp_to_fc_map", "scheduler"]),
@@ -58,7 +60,18 @@ pub(super) const OTHER_KEYS: [(&str, &[&str]); 12] = [
     ),
     (
         "MUX_CABLE",
-        &["server_ipv4", "server_ipv6", "soc_ipv4", "soc_ipv6", "cable_type", "prober_type", "grpc_client_name"],
+        &[
+            "server_ipv4",
+            "server_ipv6",
+            "soc_ipv4",
+            "soc_ipv6",
+            "cable_type",
+            "prober_type",
+            "grpc_client_name",
+            "neighbor_mode",
+            "self_interval",
+            "peer_interval",
+        ],
     ),
     ("PEER_SWITCH", &["address_ipv4"]),
 ];

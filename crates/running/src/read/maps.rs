@@ -5,11 +5,12 @@ use super::reader::{Reader, Row};
 use super::{Mux, PortQos, QosMap, SwitchConfig, Tunnel};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A table of maps, with the largest valid key and value.
+/// A table of maps, with the largest key, the largest value of an ASIC, and that of SONiC's model.
 struct MapTable {
     name: &'static str,
     most_key: u8,
     most_value: u8,
+    most_in_model: u8,
 }
 
 const DSCP_TO_TC: &str = "DSCP_TO_TC_MAP";
@@ -20,12 +21,12 @@ const PFC_TO_QUEUE: &str = "MAP_PFC_PRIORITY_TO_QUEUE";
 const PFC_TO_PG: &str = "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP";
 
 const TABLES: [MapTable; 6] = [
-    MapTable { name: DSCP_TO_TC, most_key: 63, most_value: 15 },
-    MapTable { name: TC_TO_QUEUE, most_key: 15, most_value: 31 },
-    MapTable { name: TC_TO_PG, most_key: 15, most_value: 7 },
-    MapTable { name: TC_TO_DSCP, most_key: 15, most_value: 63 },
-    MapTable { name: PFC_TO_QUEUE, most_key: 7, most_value: 31 },
-    MapTable { name: PFC_TO_PG, most_key: 7, most_value: 7 },
+    MapTable { name: DSCP_TO_TC, most_key: 63, most_value: 15, most_in_model: 15 },
+    MapTable { name: TC_TO_QUEUE, most_key: 15, most_value: 31, most_in_model: 9 },
+    MapTable { name: TC_TO_PG, most_key: 15, most_value: 7, most_in_model: 7 },
+    MapTable { name: TC_TO_DSCP, most_key: 15, most_value: 63, most_in_model: 63 },
+    MapTable { name: PFC_TO_QUEUE, most_key: 7, most_value: 31, most_in_model: 7 },
+    MapTable { name: PFC_TO_PG, most_key: 7, most_value: 7, most_in_model: 7 },
 ];
 
 /// Fields of `PORT_QOS_MAP`, and the table that each refers to.
@@ -67,6 +68,7 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
 
 fn read_map(reader: &mut Reader<'_>, table: &MapTable, row: &Row<'_>) -> QosMap {
     let mut map = QosMap::new();
+    super::values::check_name(reader, row);
     for (key, value) in row.fields {
         let location = format!("{}.{key}", row.key);
         let help = format!("a number from 0 to {} for one from 0 to {}", table.most_value, table.most_key);
@@ -74,6 +76,7 @@ fn read_map(reader: &mut Reader<'_>, table: &MapTable, row: &Row<'_>) -> QosMap 
         let target = super::reader::text_of(value).and_then(|text| text.trim().parse::<u8>().ok());
         match (number, target.filter(|target| *target <= table.most_value)) {
             (Some(number), Some(target)) => {
+                super::values::check_range(reader, row, key, Some(target.into()), 0..=table.most_in_model.into());
                 map.insert(number, target);
             }
             (None, _) => reader.fault(location, "is no key of this map", help),

@@ -15,14 +15,17 @@
 //!
 //! References are `AZURE` or, in older versions, `[DSCP_TO_TC_MAP|AZURE]`; a key may name several ports
 //! (`Ethernet0,Ethernet4|3-4`). Faults, each with file and key: a reference to a missing row, an incomplete map, a
-//! profile without its pool, a length without unit. A field that is in neither this reader nor SONiC's YANG models is a
-//! finding; the report lists tables that are not read.
+//! profile without its pool, a length without unit. Findings: a field that is in neither this reader nor SONiC's YANG
+//! models, a table whose name is nearly that of one that is read, and a value that SONiC refuses although it can be
+//! judged. The report lists the tables that are not read.
 
 mod buffers;
 mod known;
 mod maps;
 mod ports;
 mod reader;
+mod spelling;
+mod values;
 
 use crate::error::{Fault, Finding};
 pub(crate) use buffers::COMPUTED;
@@ -46,10 +49,12 @@ pub struct SwitchConfig {
     pub name: String,
     /// `type` and `subtype` of `DEVICE_METADATA|localhost`.
     pub(crate) role: String,
+    /// Platform by `hwsku` of `DEVICE_METADATA|localhost`; empty if the file does not state it.
+    pub(crate) hwsku: String,
     /// Tables of the file that are not read.
     pub unread: Vec<String>,
-    /// Findings about unknown fields.
-    pub unknown: Vec<Finding>,
+    /// Findings about unknown tables and fields, and about values that SONiC refuses.
+    pub findings: Vec<Finding>,
     pub(crate) maps: BTreeMap<&'static str, BTreeMap<String, QosMap>>,
     pub(crate) ports: BTreeMap<String, PortConfig>,
     pub(crate) cables: BTreeMap<String, Cable>,
@@ -169,6 +174,23 @@ pub(crate) struct Profile {
     pub threshold: Option<Threshold>,
     /// Whether frames that exceed the threshold are trimmed.
     pub trims: bool,
+}
+
+impl Profile {
+    /// Whether it is for lossless frames: it has an `xoff`, or its name says so.
+    pub fn is_lossless(&self) -> bool {
+        self.xoff.is_some() || self.lossless_queue == Some(true)
+    }
+
+    /// Returns the field of a threshold whose kind is not that of the pool.
+    pub fn foreign_threshold(&self, config: &SwitchConfig) -> Option<&'static str> {
+        let pool = config.pools.get(&self.pool)?;
+        match (self.threshold?, pool.is_static) {
+            (Threshold::Static(_), false) => Some("static_th"),
+            (Threshold::Dynamic(_), true) => Some("dynamic_th"),
+            _ => None,
+        }
+    }
 }
 
 /// A row of `WRED_PROFILE`, with the colours for which WRED is enabled.
@@ -302,11 +324,13 @@ fn several_asics<'v>(objects: &'v [(String, Value)], faults: &mut Vec<Fault>) ->
 fn read_switch(file: &str, object: &Object, switches: &mut Vec<SwitchConfig>, faults: &mut Vec<Fault>) {
     let ports = object.get("PORT").and_then(Value::as_object);
     let ports: BTreeSet<String> = ports.map_or_else(BTreeSet::new, |ports| ports.keys().cloned().collect());
-    let mut reader = Reader { file, object, faults: Vec::new(), unknown: Vec::new(), ports };
+    let mut reader = Reader { file, object, faults: Vec::new(), findings: Vec::new(), ports };
     let localhost = object.get("DEVICE_METADATA").and_then(|table| table.get("localhost"));
     let text = |field: &str| localhost.and_then(|row| row.get(field)).and_then(Value::as_str).unwrap_or_default();
     let (name, role) = (text("hostname"), format!("{} {}", text("type"), text("subtype")));
-    let mut switch = SwitchConfig { file: file.to_owned(), name: name.to_owned(), role, ..SwitchConfig::default() };
+    let hwsku = text("hwsku").to_owned();
+    let (file_name, name_text) = (file.to_owned(), name.to_owned());
+    let mut switch = SwitchConfig { file: file_name, name: name_text, role, hwsku, ..SwitchConfig::default() };
     if name.is_empty() {
         reader.fault("DEVICE_METADATA|localhost.hostname", "is missing", "the name of the switch");
     } else if let Some(other) = switches.iter().find(|other| other.name == name) {
@@ -324,6 +348,8 @@ fn read_switch(file: &str, object: &Object, switches: &mut Vec<SwitchConfig>, fa
         .filter(|table| !known::TABLES.contains(&table.as_str()) && !known::DUAL_TOR.contains(&table.as_str()))
         .map(|table| fabric::visible(table))
         .collect();
+    spelling::check_tables(&mut reader);
+    values::check_metadata(&mut reader);
     maps::read(&mut reader, &mut switch);
     ports::read(&mut reader, &mut switch);
     buffers::read(&mut reader, &mut switch);
@@ -335,7 +361,7 @@ fn read_switch(file: &str, object: &Object, switches: &mut Vec<SwitchConfig>, fa
         });
         switch.dynamic = Some(DynamicInputs { asic, model: BufferModel::of(object) });
     }
-    switch.unknown = std::mem::take(&mut reader.unknown);
+    switch.findings = std::mem::take(&mut reader.findings);
     faults.append(&mut reader.faults);
     switches.push(switch);
 }

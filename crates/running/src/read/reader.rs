@@ -1,4 +1,4 @@
-//! Access to the tables, rows and fields of one file; collects faults and unknown keys.
+//! Access to the tables, rows and fields of one file; collects faults, unknown keys and refused values.
 
 use super::known::OTHER_KEYS;
 use crate::error::{Fault, Finding, FindingKind};
@@ -14,7 +14,7 @@ pub(super) struct Reader<'a> {
     pub file: &'a str,
     pub object: &'a Object,
     pub faults: Vec<Fault>,
-    pub unknown: Vec<Finding>,
+    pub findings: Vec<Finding>,
     /// Names of the rows of `PORT`.
     pub ports: BTreeSet<String>,
 }
@@ -41,6 +41,13 @@ impl<'a> Reader<'a> {
     pub fn fault(&mut self, key: impl Into<String>, message: impl Into<String>, help: impl Into<String>) {
         let (file, key) = (self.file.to_owned(), fabric::visible(&key.into()));
         self.faults.push(Fault { file, key, message: message.into(), help: help.into() });
+    }
+
+    /// Adds a value that SONiC refuses, and with which the file can still be judged.
+    pub fn refused(&mut self, key: impl Into<String>, why: impl Into<String>, instead: impl Into<String>) {
+        let (file, key) = (self.file.to_owned(), fabric::visible(&key.into()));
+        let kind = FindingKind::RefusedValue;
+        self.findings.push(Finding { kind, file, key, why: why.into(), instead: instead.into() });
     }
 
     /// Returns all rows of a table, ordered by key.
@@ -74,7 +81,7 @@ impl<'a> Reader<'a> {
             // Some dumps append `@` to fields that hold lists; `NULL` marks a row without fields.
             let name = field.trim_end_matches('@');
             if !read.contains(&name) && !others.contains(&name) && name != "NULL" {
-                self.unknown.push(Finding {
+                self.findings.push(Finding {
                     kind: FindingKind::UnknownKey,
                     file: self.file.to_owned(),
                     key: fabric::visible(&format!("{}.{field}", row.key)),
@@ -203,9 +210,23 @@ impl<'a> Reader<'a> {
         ports.into_iter().flat_map(|port| numbers.iter().map(move |&number| (port.clone(), number))).collect()
     }
 
+    /// Reports the numbers of a key that are neither one nor a range, or that have white space: SONiC refuses them.
+    pub fn check_numbers(&mut self, row: &Row<'_>) {
+        let Some((_, numbers)) = row.name.split_once('|') else { return };
+        if numbers.contains(|character: char| character == ',' || character.is_whitespace()) {
+            let why = format!("`{}`: SONiC refuses it", fabric::visible(numbers));
+            self.refused(row.key.clone(), why, "a number, or a range as 3-4, and one row for each range");
+        }
+    }
+
     /// Returns the bitmask of a list of priorities, such as `3,4` or an empty string.
     pub fn priorities(&mut self, row: &Row<'_>, field: &str) -> Option<u8> {
         let text = self.text(row, field)?;
+        if text.contains(char::is_whitespace) {
+            let why = format!("is \"{}\": SONiC refuses white space in it", fabric::visible(&text));
+            let plain: String = text.split_whitespace().collect();
+            self.refused(format!("{}.{field}", row.key), why, format!("\"{plain}\""));
+        }
         let mut bits = 0;
         for part in text.split(',').map(str::trim).filter(|_| !text.trim().is_empty()) {
             match part.parse::<u8>().ok().filter(|priority| *priority < 8) {

@@ -1,6 +1,7 @@
 //! `tidegate fabric check --running`: checks the QoS configuration of running switches.
 
 use super::counterexample::{self, Simulated};
+use super::grouped;
 use super::heading;
 use crate::asic_table;
 use crate::commands::tagger::headroom::sonic::Sonic;
@@ -347,8 +348,9 @@ fn as_text(source: &str, folder: &Path, found: &Found, report: &Report) -> Strin
         let tunnel = if link.enters_tunnel { ", and on through the tunnel" } else { "" };
         text += &format!("        {text_of:width$}  priority {}{tunnel}\n", priorities.join(", "));
     }
-    for finding in &report.findings {
-        text += &format!("  {fail}  {}\n", finding_line(finding));
+    for group in grouped::groups(&report.findings) {
+        text += &format!("  {fail}  {}\n", finding_line(group.first()));
+        group.others().iter().for_each(|line| text += &format!("        {line}\n"));
     }
     if let Some(trials) = report.search_limit {
         let hint = styled("hint", Style::Caution);

@@ -1,0 +1,123 @@
+//! Names that are nearly those that are read: probably typing errors, with which nothing reads the table or field.
+
+use super::known::{DUAL_TOR, TABLES};
+use super::reader::Reader;
+use crate::error::{Finding, FindingKind};
+use serde_json::Value;
+
+/// Tables of SONiC that are not read, and whose names are near those that are.
+const OTHER_TABLES: [&str; 5] =
+    ["DSCP_TO_FC_MAP", "DOT1P_TO_TC_MAP", "TC_TO_DOT1P_MAP", "EXP_TO_FC_MAP", "MUX_LINKMGR"];
+
+/// Fields of `DEVICE_METADATA|localhost` that are read. The row has many others, and new versions add more.
+const METADATA: [&str; 7] = ["hostname", "type", "subtype", "buffer_model", "asic_name", "asic_id", "hwsku"];
+
+/// Returns the name without case, separators, and the ending of the tables of SONiC's other databases.
+fn bare(name: &str) -> String {
+    let bare: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_uppercase();
+    bare.strip_suffix("TABLE").map_or(bare.clone(), str::to_owned)
+}
+
+/// Returns the number of insertions, deletions, substitutions and transpositions of neighbours between two texts
+/// (optimal string alignment).
+fn edits(from: &str, to: &str) -> usize {
+    let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=to.len()).collect();
+    for (row, &one) in from.iter().enumerate() {
+        let mut next = vec![row + 1];
+        for (column, &other) in to.iter().enumerate() {
+            let substituted = last[column] + usize::from(one != other);
+            let mut least = substituted.min(last[column + 1] + 1).min(next[column] + 1);
+            if row > 0 && column > 0 && one == to[column - 1] && from[row - 1] == other {
+                least = least.min(before[column - 1] + 1);
+            }
+            next.push(least);
+        }
+        before = std::mem::replace(&mut last, next);
+    }
+    last[to.len()]
+}
+
+/// Returns the known name that an unknown one is nearly equal to.
+fn nearly<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+    let name = bare(name);
+    let near = known.filter_map(|known| {
+        let bare = bare(known);
+        // Two typing errors make another word of a short name.
+        let most = if bare.len() <= 5 { 1 } else { 2 };
+        Some((edits(&name, &bare), known)).filter(|(edits, _)| *edits <= most)
+    });
+    near.min_by_key(|(edits, _)| *edits).map(|(_, known)| known)
+}
+
+fn misspelt(file: &str, key: String, what: &str, near: &str) -> Finding {
+    Finding {
+        kind: FindingKind::UnknownKey,
+        file: file.to_owned(),
+        key: fabric::visible(&key),
+        why: format!("SONiC has no {what} of this name, so nothing reads it"),
+        instead: format!("{near}, or leave it out"),
+    }
+}
+
+/// Reports tables, and fields of `DEVICE_METADATA`, whose names are nearly those that are read.
+pub(super) fn check_tables(reader: &mut Reader<'_>) {
+    let tables = || TABLES.into_iter().chain(DUAL_TOR);
+    let is_known = |table: &str| tables().chain(OTHER_TABLES).any(|known| known == table);
+    let found = reader.object.keys().filter(|table| !is_known(table)).filter_map(|table| {
+        let near = nearly(table, tables())?;
+        Some(misspelt(reader.file, table.clone(), "table", near))
+    });
+    let localhost = reader.object.get("DEVICE_METADATA").and_then(|all| all.get("localhost"));
+    let fields = localhost.and_then(Value::as_object).into_iter().flat_map(|row| row.keys());
+    let fields = fields.filter(|field| !METADATA.contains(&field.as_str())).filter_map(|field| {
+        let near = nearly(field, METADATA.into_iter())?;
+        Some(misspelt(reader.file, format!("DEVICE_METADATA|localhost.{field}"), "field", near))
+    });
+    let found: Vec<Finding> = found.chain(fields).collect();
+    reader.findings.extend(found);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edits_are_counted() {
+        for (from, to, count) in
+            [("", "", 0), ("", "AB", 2), ("AB", "BA", 1), ("ABC", "AC", 1), ("ABC", "ADC", 1), ("QUEUE", "QEUEU", 2)]
+        {
+            assert_eq!((edits(from, to), edits(to, from)), (count, count), "{from} {to}");
+        }
+    }
+
+    #[test]
+    fn tables_of_sonic_are_no_misspelt_ones() {
+        let tables = || TABLES.into_iter().chain(DUAL_TOR);
+        for (table, near) in [
+            ("BUFFER_PROFIL", Some("BUFFER_PROFILE")),
+            ("BUFFER_PROFILES", Some("BUFFER_PROFILE")),
+            ("buffer_pg", Some("BUFFER_PG")),
+            ("BUFFERPG", Some("BUFFER_PG")),
+            ("PORT_QOS_MPA", Some("PORT_QOS_MAP")),
+            ("BUFFER_QUEUE_TABLE", Some("BUFFER_QUEUE")),
+            ("PFC_WDD", Some("PFC_WD")),
+            ("PORTS", Some("PORT")),
+            ("MPLS_TC_TO_TC_MAP", None),
+            ("VLAN", None),
+            ("VRF", None),
+            ("NTP", None),
+            ("PORTCHANNEL_INTERFACE", None),
+            ("BUFFER_PORT_INGRESS_PROFILE_LIST", None),
+            ("POLICER", None),
+            ("PFC_WD_FLOW", None),
+        ] {
+            assert_eq!(nearly(table, tables()), near, "{table}");
+        }
+        // No read table is nearly another one.
+        for table in tables() {
+            assert_eq!(nearly(table, tables()), Some(table));
+        }
+    }
+}
