@@ -5,6 +5,9 @@ use std::process::{Command, Stdio};
 
 /// Environment variable: if it is set, a test that could not send packets fails.
 const REQUIRED: &str = "TIDEGATE_REQUIRE_NAMESPACES";
+/// Environment variable: if it is set, VLAN interfaces may be missing nevertheless. `.ci/run` sets it, and prints that,
+/// on a kernel without them.
+const WITHOUT_VLAN: &str = "TIDEGATE_WITHOUT_VLAN";
 
 /// Checks that this machine has all prerequisites of the tests.
 ///
@@ -25,6 +28,9 @@ pub fn check() -> Result<(), String> {
 }
 
 /// Returns whether the kernel supports VLAN interfaces (802.1Q). If not, prints that the test sends no packets.
+///
+/// # Panics
+/// If it does not, and the environment requires it.
 pub fn has_vlan_interfaces() -> bool {
     let name = format!("tg{}vlan", std::process::id());
     if check().is_err() || run(&["ip", "netns", "add", &name], "").is_err() {
@@ -33,10 +39,23 @@ pub fn has_vlan_interfaces() -> bool {
     let script = "ip link add one type veth peer name two && ip link add link one name one.5 type vlan id 5";
     let made = run(&["ip", "netns", "exec", &name, "sh", "-c", script], "");
     let _ = run(&["ip", "netns", "del", &name], "");
+    let is_set = |variable: &str| std::env::var_os(variable).is_some();
+    vlan_or_skipped(made, is_set(REQUIRED) && !is_set(WITHOUT_VLAN))
+}
+
+fn vlan_or_skipped(made: Result<String, String>, required: bool) -> bool {
     if let Err(missing) = &made {
+        assert!(!required, "{REQUIRED} is set without {WITHOUT_VLAN}, and there are no VLAN interfaces: {missing}");
         println!("skipped, no packets were sent: no VLAN interfaces: {missing}");
     }
     made.is_ok()
+}
+
+#[test]
+fn missing_vlan_interfaces_are_a_failure_where_they_are_required() {
+    let missing = || Err("Unknown device type".to_owned());
+    assert!(vlan_or_skipped(Ok(String::new()), true) && !vlan_or_skipped(missing(), false));
+    assert!(std::panic::catch_unwind(|| vlan_or_skipped(missing(), true)).is_err());
 }
 
 /// Returns the namespaces of a test, or `None` if they are unavailable and not required.
