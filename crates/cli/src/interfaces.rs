@@ -13,7 +13,8 @@ use text::numbers::counted_as;
 #[command(next_help_heading = "Ports")]
 pub struct InterfaceArgs {
     /// Pattern for ports without a name in the fabric's file: {port}, {port+1}, {port*4} insert the port number;
-    /// {digits*4-4} renames ports of another system by the number at the end of their name in the file.
+    /// {digits*4-4} and {digits/4+1} rename ports of another system by the number at the end of their name in the
+    /// file.
     #[arg(long, value_name = "PATTERN")]
     interface: Option<String>,
     /// File with lines `switch,port,interface` that override the fabric's file and the pattern.
@@ -30,13 +31,20 @@ pub fn wrong(error: ExportError) -> Failure {
 }
 
 impl InterfaceArgs {
-    /// Returns the interface names in this fabric, for the configurations of these switches.
+    /// Returns the interface names in this fabric, for the configurations of these switches. `of_file`: the system
+    /// whose names the fabric's file has, if its format says so.
     ///
     /// # Errors
     /// The pattern or a line of the file is invalid; a port has no name, or a name that the grammar of the target does
     /// not permit; or a pattern is given although all ports have names.
-    pub fn interfaces(&self, fabric: &Fabric, dialect: Dialect, switches: &[NodeId]) -> Result<Interfaces, Failure> {
-        let mut names = Interfaces::of_fabric(dialect);
+    pub fn interfaces(
+        &self,
+        fabric: &Fabric,
+        of_file: Option<Dialect>,
+        dialect: Dialect,
+        switches: &[NodeId],
+    ) -> Result<Interfaces, Failure> {
+        let mut names = Interfaces::of_fabric(dialect).with_names_of(of_file);
         if let Some(pattern) = &self.interface {
             let wrong = |error: ExportError| Failure::Input { message: format!("--interface: {error}"), help: None };
             names = names.with_pattern(pattern).map_err(wrong)?;
@@ -106,6 +114,12 @@ fn help_out(error: ExportError, fabric: &Fabric, dialect: Dialect, switches: &[N
                  makes\n        {switch}: {shown}{others}\n  or name them one by one: --interfaces FILE with lines of \
                  switch,port,interface"
             );
+            Failure::input(error.to_string(), help)
+        }
+        ExportError::OtherSystem { .. } => {
+            let help = "--interface 'Ethernet{digits/4+1}/1' names Ethernet0 Ethernet1/1 and Ethernet4 \
+                Ethernet2/1, for ports of 4 lanes; {digits/8+1} is for 8 lanes, --interfaces FILE with lines of \
+                switch,port,interface for single ports";
             Failure::input(error.to_string(), help)
         }
         ExportError::Port { .. } | ExportError::NoDigits { .. } => {

@@ -113,7 +113,10 @@ fn sonic_files_appear_with_their_notes_and_nothing_where_a_switch_does_not_fit()
     let binding = to("sonic", "tight", &["--queue-map", "ingress"]);
     assert!(binding.code == Some(1) && binding.err.contains("L1 needs ACL"), "{}", binding.err);
     let eos = to("eos", "tight", &[]);
-    assert!(eos.code == Some(1) && eos.err.contains("T1 needs ACL"), "{}", eos.err);
+    assert!(eos.code == Some(1) && eos.err.contains("T1 does not fit EOS"), "{}", eos.err);
+    let said = "T1 does not fit EOS: 3 groups of (tag, ingress port) are treated differently by port, such as tag 1 \
+                from Ethernet5: tag 1 to Ethernet1, tag 2 to Ethernet6. EOS documents one queue";
+    assert!(eos.err.replace("\n  ", " ").contains(said), "{}", eos.err);
     assert!(!scratch.0.join("tight").exists(), "nothing is written");
     assert_eq!(to("eos", "spine", &["--only", "S1"]).code, Some(0));
     assert_eq!(scratch.names("spine"), ["NOTES.txt", "S1.eos", "tidegate.sha256"]);

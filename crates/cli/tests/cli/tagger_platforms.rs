@@ -266,8 +266,8 @@ fn merged_configurations_are_judged_by_all_rules_of_the_fabric_check() {
     let said = "Finding that existed before the merge, and remains: leaf-00.json: PORT|Ethernet4.speeed: unknown-key";
     assert!(notes().contains(said) && !notes().contains("merge creates"), "{}", notes());
     assert!(notes().contains("The merge removes 1 finding of that check."), "{}", notes());
-    // The tags use priorities 1 and 2 instead of the platform's 3 and 4. Priority groups 3 and 4 then remain lossless
-    // without PFC, and queue 1, which has WRED drops, becomes lossless: the merge creates these findings.
+    // The export uses other priorities than the platform. Priority groups 3 and 4 of the platform become lossy, and a
+    // queue with WRED drops becomes lossless.
     let mut files = leaf_spine(3, 2, 1);
     files[0].1["WRED_PROFILE"]["DROPS"] = json!({ "ecn": "ecn_none", "wred_green_enable": "true" });
     files[0].1["QUEUE"]["Ethernet0|1"]["wred_profile"] = "DROPS".into();
@@ -276,9 +276,8 @@ fn merged_configurations_are_judged_by_all_rules_of_the_fabric_check() {
     assert_eq!(refused.code, Some(1), "{}", refused.err);
     let flat = refused.err.replace("\n  ", " ");
     for said in [
-        "the merge creates 31 findings, so nothing is written:",
+        "the merge creates 1 finding, so nothing is written:",
         "leaf-00.json: QUEUE|Ethernet0|1.wred_profile: buffer: queue 1 of Ethernet0 is lossless, and",
-        "leaf-00.json: PORT_QOS_MAP|Ethernet0.pfc_enable: mismatch: group 3 of Ethernet0 has a lossless profile",
         "--accept-findings writes the files",
     ] {
         assert!(flat.contains(said), "{said}: {flat}");
@@ -287,9 +286,13 @@ fn merged_configurations_are_judged_by_all_rules_of_the_fabric_check() {
     let accepted = merged(&scratch, &files, &[&tags[..], &["--accept-findings"]].concat());
     assert_eq!(accepted.code, Some(0), "{}", accepted.err);
     assert!(notes().contains("Finding that the merge creates: leaf-00.json: QUEUE|Ethernet0|1"), "{}", notes());
+    // The screen has the numbers, with the file that has the text.
+    let counts = format!("{out}/NOTES.txt: 1 finding that the merge creates, 2 DSCPs become lossy");
+    assert!(accepted.err.replace("\n  ", " ").contains(&counts), "{}", accepted.err);
+    assert!(notes().contains("makes lossy, for these rules have no lossless tag with their priority: BUFFER_PG|"));
     let json = merged(&scratch, &files, &["--tag", "1=8:1", "--tag", "2=16:2", "--json", "--only", "leaf-00"]);
     let object: Value = serde_json::from_str(&json.out).unwrap();
-    assert_eq!((json.code, object["findings"]["created"].as_array().unwrap().len()), (Some(1), 31), "{object:#}");
+    assert_eq!((json.code, object["findings"]["created"].as_array().unwrap().len()), (Some(1), 1), "{object:#}");
     assert_eq!(object["switches"], json!({}));
 }
 
@@ -309,4 +312,80 @@ fn merged_configurations_that_are_not_judged_are_named() {
     let said = "Before the merge the configurations cannot be judged, so that every finding counts as created: \
                 leaf-00.json: PORT_QOS_MAP: is missing";
     assert!(before.out.contains(said), "{}", before.out);
+}
+
+/// Without the pools or ports of the platform, checks of the merge are over nothing.
+#[test]
+fn a_platform_without_pools_or_ports_is_a_finding() {
+    let scratch = Scratch::new("platforms-partial");
+    let out = scratch.path("out");
+    for (table, said) in [
+        ("BUFFER_POOL", "tor-1.json: BUFFER_POOL: is missing, and whether pools hold what their profiles reserve, and"),
+        ("PORT", "tor-1.json: PORT: is missing, and whether the switch has the ports of the fragment, is not checked"),
+    ] {
+        let mut platform = read(&example("sonic-platform/tor-1.json"));
+        platform.as_object_mut().unwrap().remove(table);
+        if table == "BUFFER_POOL" {
+            platform.as_object_mut().unwrap().remove("BUFFER_QUEUE");
+        }
+        let file = scratch.file("tor-1.json", &platform.to_string());
+        let options = ["--to", "sonic", "--only", "tor-1", "--platform", &file, "--force", "--out", &out];
+        let refused = exported(&scratch, &options);
+        assert!(refused.code == Some(1), "{table}: {}", refused.err);
+        assert!(refused.err.replace("\n  ", " ").contains(said), "{table}: {}", refused.err);
+        assert!(!std::path::Path::new(&out).exists(), "nothing is written");
+        let accepted = exported(&scratch, &[&options[..], &["--accept-findings"]].concat());
+        assert_eq!(accepted.code, Some(0), "{table}: {}", accepted.err);
+        let notes = std::fs::read_to_string(format!("{out}/NOTES.txt")).unwrap();
+        assert!(notes.contains(&format!("Finding that the merge creates: {said}")), "{notes}");
+        assert!(accepted.err.contains("the merged configurations are not judged"), "{}", accepted.err);
+        std::fs::remove_dir_all(&out).unwrap();
+    }
+}
+
+/// A file without a hostname is the platform of every switch, and all of them are judged together.
+#[test]
+fn one_file_for_all_switches_is_judged_as_a_whole() {
+    let scratch = Scratch::new("platforms-one-file");
+    let files = leaf_spine(3, 3, 1);
+    let mut one = files[0].1.clone();
+    one["DEVICE_METADATA"]["localhost"].as_object_mut().unwrap().remove("hostname");
+    one["PORT"]["Ethernet12"]["speeed"] = "1".into();
+    let platform = scratch.file("platform.json", &one.to_string());
+    let folder = scratch.path("fabric");
+    std::fs::create_dir_all(&folder).unwrap();
+    for (file, text) in texts(&files) {
+        std::fs::write(format!("{folder}/{file}"), text).unwrap();
+    }
+    let rules = scratch.path("rules.json");
+    let made = run(&["tagger", "rules", &folder, "--paths", "bounces=1", "--quiet", "--force", "--out", &rules]);
+    assert_eq!(made.code, Some(0), "{}", made.err);
+    let out = scratch.path("out");
+    let words = ["tagger", "export", &rules, "--fabric", &folder, "--to", "sonic", "--platform", &platform];
+    let ran = run(&[&words[..], &["--out", &out]].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let notes = std::fs::read_to_string(format!("{out}/NOTES.txt")).unwrap();
+    assert!(notes.contains("The merged configurations of 6 switches are judged as tidegate fabric check"), "{notes}");
+    let remains = "and remains: platform.json (leaf-00): PORT|Ethernet12.speeed: unknown-key";
+    assert!(notes.contains(remains), "{notes}");
+}
+
+/// EOS numbers ports from 1; a file of SONiC numbers lanes from 0.
+#[test]
+fn names_of_sonic_are_refused_in_eos_and_mapped() {
+    let scratch = Scratch::new("platforms-eos");
+    let eos = |options: &[&str]| exported(&scratch, &[&["--to", "eos", "--only", "leaf-1"][..], options].concat());
+    let refused = eos(&[]);
+    assert_eq!((refused.code, refused.out.as_str()), (Some(2), ""));
+    let flat = refused.err.replace("\n  ", " ");
+    for said in ["port `Ethernet0` of `leaf-1` has the name of SONiC", "--interface 'Ethernet{digits/4+1}/1'"] {
+        assert!(flat.contains(said), "{flat}");
+    }
+    let mapped = eos(&["--interface", "Ethernet{digits/32+1}/1"]);
+    assert_eq!(mapped.code, Some(0), "{}", mapped.err);
+    let interfaces: Vec<&str> = mapped.out.lines().filter(|line| line.starts_with("interface ")).collect();
+    let names = [1, 2, 4, 6].map(|number| format!("interface Ethernet{number}/1"));
+    assert_eq!(interfaces, names);
+    let rest = eos(&["--interface", "Ethernet{digits/64+1}/1"]);
+    assert!(rest.code == Some(2) && rest.err.contains("port `Ethernet32` of `leaf-1`"), "{}", rest.err);
 }

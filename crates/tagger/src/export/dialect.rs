@@ -29,7 +29,7 @@ impl Dialect {
         match self {
             Dialect::Listing => "visible characters, and no white space around them",
             Dialect::Sonic => "a port of SONiC is Ethernet and a number, as in Ethernet248, 15 bytes at most",
-            Dialect::Eos => "a port of EOS is Ethernet and numbers, as in Ethernet3 or Et3/1",
+            Dialect::Eos => "a port of EOS is Ethernet and numbers from 1, as in Ethernet3 or Et3/1",
             Dialect::Linux => {
                 "a network device of Linux has letters, digits and . _ -, begins with a letter, digit or _, and has 15 \
                  bytes at most"
@@ -111,7 +111,9 @@ fn check_node(name: &str) -> Result<(), ExportError> {
 fn eos_numbers(name: &str) -> Option<&str> {
     let digit = name.find(|c: char| c.is_ascii_digit())?;
     let (word, numbers) = name.split_at(digit);
-    let is_number = |part: &str| (1..=4).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
+    let digits = |part: &str| (1..=4).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
+    // EOS numbers slots, ports and lanes from 1.
+    let is_number = |part: &str| digits(part) && part.bytes().any(|b| b != b'0');
     let known = !word.is_empty() && "ethernet".starts_with(&word.to_ascii_lowercase());
     (known && numbers.split('/').all(is_number) && numbers.split('/').count() <= 3).then_some(numbers)
 }
@@ -128,7 +130,9 @@ mod tests {
             all.into_iter().filter(|dialect| dialect.check(name).is_ok()).collect::<Vec<_>>()
         };
         assert_eq!(takers("Ethernet248"), [Listing, Sonic, Eos, Linux, Nvue]);
+        assert_eq!(takers("Ethernet0"), [Listing, Sonic, Linux, Nvue]);
         assert_eq!(takers("Ethernet3/1"), [Listing, Eos]);
+        assert_eq!(takers("Ethernet3/0"), [Listing]);
         assert_eq!(takers("Et49/1/4"), [Listing, Eos]);
         assert_eq!(takers("swp1s0"), [Listing, Linux, Nvue]);
         assert_eq!(takers("swp1-32"), [Listing, Linux]);

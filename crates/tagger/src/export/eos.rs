@@ -16,6 +16,7 @@ use super::dialect::Dialect;
 use super::factorise::{Group, UnsupportedSwitch, groups};
 use super::marks::Marks;
 use super::view::SwitchView;
+use crate::rules::Tag;
 use fabric::PortIndex;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -36,9 +37,10 @@ pub fn config(view: &SwitchView, marks: &Marks) -> Result<String, UnsupportedSwi
     let groups = groups(view, marks);
     let alone = |group: &Group| groups.iter().filter(|other| other.priority == group.priority).count() == 1;
     let uniform = |group: &Group| group.row.iter().all(|&tag| tag.is_some() && tag == group.row[0]);
-    let scattered = groups.iter().filter(|group| !alone(group) || !uniform(group)).count();
-    if scattered > 0 {
-        return Err(UnsupportedSwitch::ByPort { switch: view.name().to_owned(), groups: scattered });
+    let scattered: Vec<&Group> = groups.iter().filter(|group| !alone(group) || !uniform(group)).collect();
+    if let Some(first) = scattered.iter().find(|group| !uniform(group)).or(scattered.first()) {
+        let example = by_port(first, &groups, view);
+        return Err(UnsupportedSwitch::ByPort { switch: view.name().to_owned(), groups: scattered.len(), example });
     }
     let mut queues = vec![marks.lossy().queue];
     for kept in marks.kept() {
@@ -116,6 +118,26 @@ pub fn config(view: &SwitchView, marks: &Marks) -> Result<String, UnsupportedSwi
         line("!".to_owned());
     }
     Ok(text)
+}
+
+/// Describes a group that is treated differently by egress port, or another group of its tag by ingress port.
+fn by_port(group: &Group, groups: &[Group], view: &SwitchView) -> String {
+    let (tag, ingress) = group.members[0];
+    let result = |tag: Option<Tag>| tag.map_or("lossy".to_owned(), |tag| format!("tag {tag}"));
+    let to = |row: &[Option<Tag>], port: usize| format!("{} to {}", result(row[port]), view.ports()[port].interface);
+    let from = |port: PortIndex| view.interface(port);
+    // The port of arrival itself is the worst example.
+    let ports: Vec<usize> = (0..group.row.len()).filter(|port| *port != usize::from(ingress)).collect();
+    let first = ports.iter().copied().find(|&port| group.row[port].is_some()).or(ports.first().copied()).unwrap_or(0);
+    let differs = |row: &[Option<Tag>]| ports.iter().copied().find(|&port| row[port] != group.row[first]);
+    if let Some(second) = differs(&group.row) {
+        return format!("tag {tag} from {}: {}, {}", from(ingress), to(&group.row, first), to(&group.row, second));
+    }
+    let other = groups.iter().find(|other| other.priority == group.priority && *other != group);
+    let Some((other, &(_, at))) = other.and_then(|other| Some((other, other.members.first()?))) else {
+        return format!("tag {tag} from {}: {}", from(ingress), to(&group.row, first));
+    };
+    format!("tag {tag} from {}: {}; from {}: {}", from(ingress), to(&group.row, first), from(at), to(&other.row, first))
 }
 
 /// Returns the DSCPs of each traffic class if no policy map assigns one: kept DSCPs, and all others in the lossy class.

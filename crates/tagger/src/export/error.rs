@@ -58,6 +58,17 @@ pub enum ExportError {
         /// The port.
         port: fabric::PortIndex,
     },
+    /// Port name of another system, which the target would take for another port.
+    #[error(
+        "port `{port}` of `{switch}` has the name of SONiC, which numbers lanes from 0: EOS numbers ports from 1, as \
+         in Ethernet1/1"
+    )]
+    OtherSystem {
+        /// The switch.
+        switch: String,
+        /// Port name in the fabric's file.
+        port: String,
+    },
     /// Pattern of digits for a name without suitable digits.
     #[error("port `{port}` of `{switch}`: its name does not end in a number that {pattern} could take")]
     NoDigits {

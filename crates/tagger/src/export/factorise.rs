@@ -73,16 +73,20 @@ pub enum UnsupportedSwitch {
         /// Number of groups whose queue depends on the egress port.
         groups: usize,
     },
-    /// On EOS a traffic class has one queue and one PFC priority on the whole switch.
+    /// On EOS a traffic class has one queue, one DSCP and one PFC priority on the whole switch.
     #[error(
-        "{switch} needs ACL: {groups} groups of (tag, ingress port) get a tag that depends on ports, and EOS documents \
-         one queue and one PFC priority for a traffic class, whatever the ports"
+        "{switch} does not fit EOS: {groups} groups of (tag, ingress port) are treated differently by port, such as \
+         {example}. EOS documents one queue, one DSCP and one PFC priority for a traffic class, at all ports. Most \
+         switches with links up and down do not fit: frames from above are lossless downwards, and upwards lossy or of \
+         another tag. --only NAME writes the switches that fit, such as spines"
     )]
     ByPort {
         /// The switch.
         switch: String,
         /// Number of groups whose new tag depends on ports.
         groups: usize,
+        /// Treatment that differs, with its ports.
+        example: String,
     },
     /// More lossless priorities at a port than the ASIC has.
     #[error(

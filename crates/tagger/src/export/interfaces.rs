@@ -22,6 +22,7 @@ struct Pattern {
     before: String,
     after: String,
     factor: i64,
+    divisor: i64,
     offset: i64,
 }
 
@@ -29,6 +30,8 @@ struct Pattern {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interfaces {
     dialect: Dialect,
+    /// System whose names the fabric's file has, if its format says so.
+    of_file: Option<Dialect>,
     pattern: Option<Pattern>,
     named: BTreeMap<(NodeId, PortIndex), String>,
 }
@@ -36,12 +39,18 @@ pub struct Interfaces {
 impl Interfaces {
     /// Creates the names of the fabric's file, for this target.
     pub fn of_fabric(dialect: Dialect) -> Interfaces {
-        Interfaces { dialect, pattern: None, named: BTreeMap::new() }
+        Interfaces { dialect, of_file: None, pattern: None, named: BTreeMap::new() }
+    }
+
+    /// Sets the system whose names the fabric's file has. EOS refuses those of SONiC, which numbers lanes from 0, even
+    /// where a number exists in EOS too.
+    pub fn with_names_of(self, of_file: Option<Dialect>) -> Interfaces {
+        Interfaces { of_file, ..self }
     }
 
     /// Adds a pattern with one placeholder, `{port}`, `{port+1}`, `{port*4}` or `{port*4-3}`, for the number of a port
     /// without a name. A placeholder with `{digits}` renames ports: the number is the trailing number of the name in
-    /// the fabric's file.
+    /// the fabric's file, which `{digits/4+1}` divides without remainder.
     ///
     /// # Errors
     /// [`ExportError::InterfacePattern`] without exactly one placeholder.
@@ -54,10 +63,11 @@ impl Interfaces {
         let (formula, source) = found.ok_or_else(wrong)?;
         let at = formula.find(['+', '-']).unwrap_or(formula.len());
         let number = |text: &str| text.parse::<u16>().ok().filter(|&number| number <= 10_000).map(i64::from);
-        let factor = match formula[..at].strip_prefix('*') {
-            Some(factor) => number(factor).ok_or_else(wrong)?,
-            None if at == 0 => 1,
-            None => return Err(wrong()),
+        let (factor, divisor) = match (formula[..at].split_at_checked(1), source) {
+            (None, _) => (1, 1),
+            (Some(("*", factor)), _) => (number(factor).ok_or_else(wrong)?, 1),
+            (Some(("/", divisor)), Source::Digits) => (1, number(divisor).filter(|by| *by > 0).ok_or_else(wrong)?),
+            _ => return Err(wrong()),
         };
         let offset = match formula.get(at..at + 1) {
             None => 0,
@@ -67,7 +77,7 @@ impl Interfaces {
             return Err(wrong());
         }
         let (text, before, after) = (pattern.to_owned(), before.to_owned(), after.to_owned());
-        Ok(Interfaces { pattern: Some(Pattern { text, source, before, after, factor, offset }), ..self })
+        Ok(Interfaces { pattern: Some(Pattern { text, source, before, after, factor, divisor, offset }), ..self })
     }
 
     /// Adds the exceptions of a file, with one `switch,port,interface` per line; empty lines and `#` comments are
@@ -118,7 +128,8 @@ impl Interfaces {
     ///
     /// # Errors
     /// [`ExportError::Unnamed`] if neither the fabric's file nor a pattern names the port, [`ExportError::NoDigits`] if
-    /// a pattern of digits finds none, [`ExportError::Port`] with a name that is invalid in the target.
+    /// a pattern of digits finds none, [`ExportError::OtherSystem`] with a name of another system,
+    /// [`ExportError::Port`] with a name that is invalid in the target.
     pub fn name(&self, fabric: &Fabric, node: NodeId, port: PortIndex) -> Result<String, ExportError> {
         let name = match (self.named.get(&(node, port)), fabric.port_name(node, port), &self.pattern) {
             (Some(name), ..) => name.clone(),
@@ -130,6 +141,9 @@ impl Interfaces {
                     port: own.to_owned(),
                     pattern: pattern.text.clone(),
                 })?
+            }
+            (_, Some(own), _) if (self.of_file, self.dialect) == (Some(Dialect::Sonic), Dialect::Eos) => {
+                return Err(ExportError::OtherSystem { switch: fabric.name(node).to_owned(), port: own.to_owned() });
             }
             (_, Some(own), _) => own.to_owned(),
             (_, None, Some(pattern)) if pattern.source == Source::Port => {
@@ -162,7 +176,8 @@ impl Interfaces {
 
 impl Pattern {
     fn with(&self, number: u32) -> Option<String> {
-        let number = i64::from(number).checked_mul(self.factor)?.checked_add(self.offset)?;
+        let number = i64::from(number).checked_mul(self.factor)?;
+        let number = (number % self.divisor == 0).then(|| number / self.divisor)?.checked_add(self.offset)?;
         (number >= 0).then(|| format!("{}{number}{}", self.before, self.after))
     }
 }
@@ -196,7 +211,7 @@ mod tests {
 
     #[test]
     fn ports_have_the_names_that_the_file_states() {
-        let ports = ["Ethernet0", "Ethernet8", "Ethernet248"];
+        let ports = ["Ethernet4", "Ethernet8", "Ethernet248"];
         for dialect in [Dialect::Sonic, Dialect::Eos, Dialect::Linux, Dialect::Listing] {
             assert_eq!(named(dialect, "", &ports).unwrap(), ports);
             assert_eq!(
@@ -227,12 +242,29 @@ mod tests {
             named(Dialect::Sonic, "Ethernet{digits*4-4}", &["eth1", "eth3"]).unwrap(),
             ["Ethernet0", "Ethernet8"]
         );
+        let of_sonic = ["Ethernet0", "Ethernet12"];
+        assert_eq!(named(Dialect::Eos, "Ethernet{digits/4+1}/1", &of_sonic).unwrap(), ["Ethernet1/1", "Ethernet4/1"]);
+        assert!(named(Dialect::Eos, "Ethernet{digits/8+1}/1", &of_sonic).is_err(), "12 / 8 has a remainder");
         assert_eq!(named(Dialect::Linux, "swp{digits}", &["7", "31"]).unwrap(), ["swp7", "swp31"]);
         let refused = named(Dialect::Sonic, "Ethernet{digits*4-4}", &["up"]).unwrap_err();
         assert!(refused.contains("port `up` of `T1`"), "{refused}");
         assert!(named(Dialect::Sonic, "Ethernet{digits*4-4}", &["eth0"]).is_err(), "no port -4");
         let refused = named(Dialect::Sonic, "", &["e1-1"]).unwrap_err();
         assert!(refused.contains("port 0 of `T1`, to h0: `e1-1`") && refused.contains("Ethernet248"), "{refused}");
+    }
+
+    #[test]
+    fn eos_refuses_names_of_sonic() {
+        let fabric = fabric(&["Ethernet0", "Ethernet4"]);
+        let of_sonic = Interfaces::of_fabric(Dialect::Eos).with_names_of(Some(Dialect::Sonic));
+        let refused = of_sonic.name(&fabric, NodeId(0), 1).unwrap_err().to_string();
+        let said =
+            "port `Ethernet4` of `T1` has the name of SONiC, which numbers lanes from 0: EOS numbers ports from 1";
+        assert!(refused.starts_with(said), "{refused}");
+        let renamed = of_sonic.with_pattern("Ethernet{digits/4+1}/1").unwrap();
+        assert_eq!(renamed.name(&fabric, NodeId(0), 1).unwrap(), "Ethernet2/1");
+        assert!(named(Dialect::Eos, "", &["Ethernet0"]).unwrap_err().contains("numbers from 1"));
+        assert_eq!(named(Dialect::Eos, "", &["Ethernet4"]).unwrap(), ["Ethernet4"]);
     }
 
     #[test]
@@ -246,6 +278,8 @@ mod tests {
             "p{port*99999999999}",
             "p{port}{port}",
             "p{port/2}",
+            "p{digits/0}",
+            "p{digits/}",
             "p{prt}",
             "p{port**2}",
             "p{port+1+1}",

@@ -158,7 +158,7 @@ fn a_clos_with_k_bounces_takes_two_groups_a_tag_and_spines_one() {
         assert_eq!(groups(&view, &marks).len(), 2 * usize::from(bounces + 1));
         let spine = (0..32).flat_map(|i| (0..32).flat_map(move |e| [1, 2, 3].map(|tag| (tag, i, e, tag))));
         let spine = spine.filter(|rule| tags.contains(&rule.0));
-        let ports = (0..32).map(|at| port(&format!("e{at}"), false)).collect();
+        let ports = (0..32).map(|at| port(&format!("e{}", at + 1), false)).collect();
         let spine = SwitchView::new("S1", ports, spine).unwrap();
         assert_eq!(groups(&spine, &marks).len(), usize::from(bounces + 1));
         let config = eos::config(&spine, &marks).unwrap();

@@ -149,6 +149,8 @@ struct Written {
     published: BTreeSet<Published>,
     /// Merged configurations (`--platform` with the fragments), by name of the switch.
     merged: BTreeMap<String, Config>,
+    /// DSCPs that are lossless at a port of a platform and lossy with its fragment, a bit each.
+    lost_dscps: u64,
 }
 
 /// Checks that the fabric has switches with these names.
@@ -173,7 +175,9 @@ pub fn check_names(fabric: &Fabric, names: &[String]) -> Result<(), Failure> {
 pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
     args.target.check(args.to)?;
     check_listing(args)?;
-    let (fabric, rules) = args.on.read()?;
+    let (found, rules) = args.on.read_found()?;
+    let of_file = (found.format == Some(fabric::files::Format::ConfigDb)).then_some(Dialect::Sonic);
+    let fabric = found.fabric;
     check_names(&fabric, &args.switches)?;
     if args.to == Format::Sonic {
         // The headroom is computed from link rates and delays, so these must be stated.
@@ -191,7 +195,7 @@ pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
     // A listing contains the tags themselves, and needs no priorities for them.
     let marks = (!args.to.lists()).then(|| args.marks.marks(&rules, profile.as_ref())).transpose()?;
     let priorities = profile.as_ref().and_then(|profile| profile.limits.lossless_priorities);
-    let mut job = Job::new(args, &fabric, &rules, marks.as_ref(), priorities)?;
+    let mut job = Job::new(args, (&fabric, of_file), &rules, marks.as_ref(), priorities)?;
     job.otherwise = otherwise(args, &fabric)?;
     job.judgement = merged::judge(&job)?;
     if let Some(judgement) = &job.judgement
@@ -323,13 +327,13 @@ struct Job<'a> {
 impl<'a> Job<'a> {
     fn new(
         args: &'a ExportArgs,
-        fabric: &'a Fabric,
+        (fabric, of_file): (&'a Fabric, Option<Dialect>),
         rules: &'a RuleTable,
         marks: Option<&'a Marks>,
         priorities: Option<u64>,
     ) -> Result<Job<'a>, Failure> {
         let switches = chosen(args, fabric, rules);
-        let names = args.interfaces.interfaces(fabric, args.to.dialect(), &switches)?;
+        let names = args.interfaces.interfaces(fabric, of_file, args.to.dialect(), &switches)?;
         let settings = args
             .target
             .settings(rules.classes.iter().map(|class| class.first_tag).collect(), 2 * args.headroom.mtu().get());
@@ -403,6 +407,7 @@ impl<'a> Job<'a> {
                     written.files.extend(made.files.into_iter().map(|file| (switch.clone(), file)));
                     written.notes.extend(made.notes);
                     written.published.extend(made.published);
+                    written.lost_dscps |= made.lost_dscps;
                     written.merged.extend(made.merged.map(|merged| (switch, merged)));
                 }
                 (_, Err(misfit)) => written.misfits.push(misfit),
@@ -420,6 +425,7 @@ struct SwitchExport {
     notes: Vec<String>,
     published: Vec<Published>,
     merged: Option<Config>,
+    lost_dscps: u64,
 }
 
 /// Checks that the ASIC supports as many lossless priorities as the ports of the switch need.
@@ -469,8 +475,8 @@ fn one(
             let mut files = plain(made.text(), ".json");
             let patch = made.patch.map(|patch| SwitchFile::new(view, ".patch.json", pretty(patch)));
             files.extend(patch.map(|patch| SwitchFile { is_patch: true, ..patch }));
-            let (notes, published, merged) = (made.notes, made.published, made.merged);
-            return Ok(SwitchExport { files, notes, published, merged });
+            let (notes, published, merged, lost_dscps) = (made.notes, made.published, made.merged, made.lost_dscps);
+            return Ok(SwitchExport { files, notes, published, merged, lost_dscps });
         }
         Format::Acl => plain(pretty(acl::config_db(view, marks)?), ".json"),
         Format::Eos => plain(eos::config(view, marks)?, ".eos"),

@@ -1,6 +1,6 @@
 //! Reads a fabric and the rules for it.
 
-use crate::fabric_source::{self, FabricFlags};
+use crate::fabric_source::{self, FabricFlags, Found};
 use crate::failure::Failure;
 use fabric::Fabric;
 use std::path::{Path, PathBuf};
@@ -25,9 +25,18 @@ impl RulesOnFabric {
     /// # Errors
     /// If a file is invalid, or the rules are for another fabric.
     pub fn read(&self) -> Result<(Fabric, RuleTable), Failure> {
-        let fabric = fabric_source::find(&self.source, &self.flags, None)?.fabric;
-        let table = read_rules(&self.rules, &fabric)?;
-        Ok((fabric, table))
+        let (found, table) = self.read_found()?;
+        Ok((found.fabric, table))
+    }
+
+    /// Reads both; returns the format of the fabric's file too.
+    ///
+    /// # Errors
+    /// Like [`read`](Self::read).
+    pub fn read_found(&self) -> Result<(Found, RuleTable), Failure> {
+        let found = fabric_source::find(&self.source, &self.flags, None)?;
+        let table = read_rules(&self.rules, &found.fabric)?;
+        Ok((found, table))
     }
 }
 

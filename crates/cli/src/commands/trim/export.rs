@@ -69,7 +69,7 @@ pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
         Format::Sonic => Dialect::Sonic,
         Format::Nvue => Dialect::Nvue,
     };
-    let names = args.interfaces.interfaces(fabric, dialect, &switches)?;
+    let names = args.interfaces.interfaces(fabric, None, dialect, &switches)?;
     let buffers = SwitchOverride::resolve(&setup.overrides, &setup.switch);
     let own = |node| Trimming { buffer: buffers.get(&node).unwrap_or(&setup.switch).buffer, ..trimming.clone() };
     let configured = switches.iter().map(|&node| {

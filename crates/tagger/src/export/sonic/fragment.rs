@@ -19,6 +19,8 @@ pub struct Fragment {
     pub notes: Vec<String>,
     /// Computed and published headroom, by kind of port.
     pub published: Vec<Published>,
+    /// DSCPs that are lossless at a port of the platform and lossy with the fragment, a bit each.
+    pub lost_dscps: u64,
 }
 
 /// Computed and published headroom (`xoff`) of a kind of port.

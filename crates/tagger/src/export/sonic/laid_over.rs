@@ -167,6 +167,22 @@ fn lossless_dscps(config: &Config, port: &str) -> u64 {
     lossless().unwrap_or(0)
 }
 
+/// Returns the DSCPs that are lossless at a port with the platform's configuration and lossy with the fragment, a bit
+/// each.
+pub(super) fn lost_dscps(view: &SwitchView, platform: &Config, merged: &Config) -> u64 {
+    let lost = |port: &&str| lossless_dscps(platform, port) & !lossless_dscps(merged, port);
+    interfaces(view).iter().fold(0, |bits, port| bits | lost(port))
+}
+
+/// Returns the note about groups and queues that are lossless until now, and that the fragment makes lossy.
+pub(super) fn made_lossy(switch: &str, keys: &[String]) -> Option<String> {
+    let keys = (!keys.is_empty()).then(|| and_more(keys))?;
+    Some(format!(
+        "{switch}: makes lossy, for these rules have no lossless tag with their priority: {keys}. They are lossless in \
+         the platform's file"
+    ))
+}
+
 /// Returns notes about DSCPs that are lossless with the platform's configuration and lossy with the fragment, by ports.
 fn turning_lossy(view: &SwitchView, platform: &Config, merged: &Config) -> Vec<String> {
     let mut ports: BTreeMap<u64, Vec<&str>> = BTreeMap::new();

@@ -19,6 +19,9 @@ mod buffers;
 mod dynamic_tests;
 mod fragment;
 mod laid_over;
+mod left_over;
+#[cfg(test)]
+mod left_over_tests;
 pub(super) mod model;
 mod notes;
 mod order;
@@ -27,6 +30,7 @@ mod platform;
 #[cfg(test)]
 mod platform_tests;
 mod published;
+mod references;
 #[cfg(test)]
 mod tests;
 
@@ -44,6 +48,7 @@ use super::factorise::{QueueBinding, UnsupportedSwitch, factorise};
 use super::marks::Marks;
 use super::view::SwitchView;
 use fabric::PortIndex;
+use references::ReferenceForm;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -131,15 +136,24 @@ pub fn fragment(
         config.insert(table.to_owned(), entries.clone().into());
     }
     let platform = given.platform.map(|platform| &platform.config);
+    let made_lossy = platform.map(|platform| left_over::make_lossy(view, &lossless, platform, &mut config));
+    let made_lossy = made_lossy.transpose()?.unwrap_or_default();
     let poll = platform.and_then(|platform| laid_over::shorten_poll(platform, &mut config, view.name()));
-    let replaced = platform.map(|platform| laid_over::replace_overlaps(platform, &mut config)).unwrap_or_default();
+    let mut replaced = platform.map(|platform| laid_over::replace_overlaps(platform, &mut config)).unwrap_or_default();
+    if let Some(form) = platform.map(ReferenceForm::of) {
+        form.write(&mut config);
+        form.write_steps(&mut replaced.steps);
+    }
     let merged = laid_over::check_merged(view, &config, &replaced, given)?;
     let mut notes = notes(view, marks, settings)?;
     notes.extend(poll);
+    notes.extend(laid_over::made_lossy(view.name(), &made_lossy));
+    let lost_dscps = platform.map_or(0, |platform| laid_over::lost_dscps(view, platform, &merged));
     notes.extend(laid_over::notes(view, &config, &merged, (&replaced, &made), given));
     let patch = (!replaced.steps.is_empty()).then(|| replaced.steps.into());
     let merged = given.platform.map(|platform| platform.with(merged));
-    Ok(Fragment { config: config.into(), patch, merged, notes, published: made.published.into_iter().collect() })
+    let published = made.published.into_iter().collect();
+    Ok(Fragment { config: config.into(), patch, merged, notes, published, lost_dscps })
 }
 
 /// Returns all tables except buffers.

@@ -37,7 +37,9 @@ pub fn general_notes(marks: &Marks, settings: &Settings, given: &PlatformBuffers
              where a group holds its own headroom; on Broadcom size is the guaranteed minimum, and xoff lies in a \
              shared headroom pool. BUFFER_PROFILE names the pool ingress_lossless_pool and BUFFER_QUEUE the profile \
              egress_lossless_profile, which the platform must define. Its ranges that overlap, such as Ethernet0|3-4 \
-             beside Ethernet0|3, must be removed first: SONiC refuses both together."
+             beside Ethernet0|3, must be removed first: SONiC refuses both together. A priority group or queue that is \
+             lossless until now and has no priority of these rules stays lossless, without PFC: give it a lossy \
+             profile."
                 .to_owned(),
         );
     } else if given.rows.is_none() {
@@ -98,12 +100,13 @@ fn notes_of_maps(marks: &Marks, settings: &Settings) -> Vec<String> {
             marks.lossy().dscp
         ),
         "Overrides, for every port of the fabric: all fields of PORT_QOS_MAP of the fragment; `scheduler` in QUEUE \
-         for each queue in use; `profile` in BUFFER_PG and BUFFER_QUEUE for each lossless priority; PFC_WD, with \
-         POLL_INTERVAL for the whole switch."
+         for each queue in use; `profile` in BUFFER_PG and BUFFER_QUEUE for each lossless priority, and for each \
+         that --platform has as lossless and that is lossy with these rules; PFC_WD, with POLL_INTERVAL for the whole \
+         switch."
             .to_owned(),
         "Omits, and so leaves as they are: ports without a cable in the fabric, BUFFER_POOL, profiles of egress \
-         queues, groups and queues of lossy priorities, WRED_PROFILE and `wred_profile` in QUEUE (marks for DCQCN), \
-         maps of 802.1p, of tunnels and of MPLS, DEVICE_METADATA."
+         queues, groups and queues that are lossy until now, WRED_PROFILE and `wred_profile` in QUEUE (marks for \
+         DCQCN), maps of 802.1p, of tunnels and of MPLS, DEVICE_METADATA."
             .to_owned(),
     ]
 }

@@ -24,12 +24,14 @@ pub struct Judgement {
     remaining: Vec<String>,
     /// Notes for the operator about the judgement.
     statements: Vec<String>,
+    /// Whether the configurations could not be judged.
+    is_unjudged: bool,
 }
 
 impl Judgement {
     fn unjudged(why: &str) -> Judgement {
         let text = format!("The merged configurations are not judged as tidegate fabric check --running does: {why}");
-        Judgement { statements: vec![text], ..Judgement::default() }
+        Judgement { statements: vec![text], is_unjudged: true, ..Judgement::default() }
     }
 
     /// Returns whether the export is refused. If so, prints the findings, or one JSON object.
@@ -51,6 +53,21 @@ impl Judgement {
             output::print(&format!("{object:#}\n"))?;
         }
         Ok(true)
+    }
+
+    /// Returns the numbers of findings for the screen; empty if there are none.
+    pub fn counts(&self) -> Vec<String> {
+        let mut counts = Vec::new();
+        if self.is_unjudged {
+            counts.push("the merged configurations are not judged".to_owned());
+        }
+        for (findings, which) in [(&self.created, "that the merge creates"), (&self.remaining, "from before the merge")]
+        {
+            if !findings.is_empty() {
+                counts.push(format!("{} {which}", counted(findings.len() as u64, "finding")));
+            }
+        }
+        counts
     }
 
     /// Returns the findings as a part of the export's JSON object.
@@ -78,8 +95,8 @@ fn listed(texts: &[String]) -> Vec<String> {
     shown
 }
 
-/// Judges the configurations of all switches before and after the merge with the fragments. `None` without
-/// `--platform`, or if a switch of the export does not fit.
+/// Judges the configurations of all switches, with and without the fragments of all of them. Files without a table that
+/// the checks need have findings. `None` without `--platform`, or if a switch of the export does not fit.
 ///
 /// # Errors
 /// The errors of an export.
@@ -87,6 +104,14 @@ pub fn judge(job: &Job<'_>) -> Result<Option<Judgement>, Failure> {
     if !job.platforms.has_configurations() {
         return Ok(None);
     }
+    let mut judgement = with_and_without(job)?;
+    if let Some(judgement) = &mut judgement {
+        judgement.created.extend(job.platforms.unchecked(job.switches.iter().map(|&node| job.fabric.name(node))));
+    }
+    Ok(judgement)
+}
+
+fn with_and_without(job: &Job<'_>) -> Result<Option<Judgement>, Failure> {
     let switches: Vec<NodeId> = job.fabric.switches().collect();
     let files: Vec<_> = switches.iter().filter_map(|&node| job.platforms.file(job.fabric.name(node))).collect();
     if files.len() < switches.len() {
@@ -110,6 +135,10 @@ pub fn judge(job: &Job<'_>) -> Result<Option<Judgement>, Failure> {
         let name = job.fabric.name(node);
         let file = if several { format!("{file} ({name})") } else { file.clone() };
         let mut config = of.unwrap_or(config).clone();
+        if several {
+            // The neighbours of one switch are not those of all: the topology is that of the fabric.
+            config.remove("DEVICE_NEIGHBOR");
+        }
         let metadata = config.entry("DEVICE_METADATA").or_insert_with(|| json!({}));
         if metadata["localhost"]["hostname"].is_null() {
             metadata["localhost"]["hostname"] = name.into();
@@ -185,7 +214,7 @@ fn compared(before: &Result<Report, Vec<Fault>>, after: &Result<Report, Vec<Faul
                 statements.push(format!("The merge removes {} of that check.", counted(gone, "finding")));
             }
             let lines = |findings: Vec<&Finding>| findings.into_iter().map(finding_line).collect();
-            Judgement { created: lines(created), remaining: lines(remaining), statements }
+            Judgement { created: lines(created), remaining: lines(remaining), statements, is_unjudged: false }
         }
     }
 }

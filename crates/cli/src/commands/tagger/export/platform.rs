@@ -142,6 +142,22 @@ impl Platforms {
         Some((name, platform.tables()))
     }
 
+    /// Returns a finding for each table that the files of these switches lack, and without which a check of the export
+    /// is over nothing.
+    pub fn unchecked<'n>(&self, switches: impl Iterator<Item = &'n str>) -> BTreeSet<String> {
+        let needed = [
+            ("BUFFER_POOL", "whether pools hold what their profiles reserve, and the headroom of groups"),
+            ("PORT", "whether the switch has the ports of the fragment"),
+        ];
+        let platforms = switches.filter_map(|switch| self.platform(switch));
+        let missing = platforms.flat_map(|(path, platform)| {
+            let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+            let missing = needed.into_iter().filter(|(table, _)| !platform.has(table));
+            missing.map(move |(table, check)| format!("{name}: {table}: is missing, and {check}, is not checked"))
+        });
+        missing.collect()
+    }
+
     fn platform(&self, switch: &str) -> Option<&(PathBuf, Platform)> {
         self.own.get(switch).or(self.all.as_ref())
     }

@@ -37,6 +37,7 @@ pub fn write(job: &Job<'_>) -> Result<Written, Failure> {
         written.misfits.extend(part.misfits);
         written.notes.extend(part.notes);
         written.published.extend(part.published);
+        written.lost_dscps |= part.lost_dscps;
         if let Some(screen) = screen.as_mut().filter(|_| written.misfits.is_empty()) {
             for (switch, file) in &mut part.files {
                 // A switch may have a patch beside its fragment: in this case the text of each file has the file name
@@ -63,11 +64,25 @@ pub fn write(job: &Job<'_>) -> Result<Written, Failure> {
             Some(folder) => {
                 let count = counted(written.files.len() as u64, "file");
                 output::note(&format!("{}: {count}, and NOTES.txt to read before loading them", folder.display()));
+                if let Some(counts) = counts(job, &written) {
+                    output::note(&format!("{}: {counts}", folder.join("NOTES.txt").display()));
+                }
             }
             None => written.notes.iter().for_each(|note| output::note(&format!("note: {note}"))),
         }
     }
     Ok(written)
+}
+
+/// Returns the numbers of findings, and of DSCPs that become lossy; `None` if there are none.
+fn counts(job: &Job<'_>, written: &Written) -> Option<String> {
+    let mut counts = job.judgement.as_ref().map(|judgement| judgement.counts()).unwrap_or_default();
+    let dscps = u64::from(written.lost_dscps.count_ones());
+    if dscps > 0 {
+        let become_lossy = if dscps == 1 { "becomes lossy" } else { "become lossy" };
+        counts.push(format!("{} {become_lossy}", counted(dscps, "DSCP")));
+    }
+    (!counts.is_empty()).then(|| counts.join(", "))
 }
 
 /// Writer of the files of one switch after another to standard output.
