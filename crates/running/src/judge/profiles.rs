@@ -14,6 +14,9 @@ use text::numbers::grouped;
 
 const BPS_PER_MBPS: u64 = 1_000_000;
 
+/// Speed in Mbps, length in metres and MTU in bytes of a port.
+type Medium = (u64, u64, u64);
+
 /// Speed in Mbps and length in metres that the name of a profile states.
 fn stated(profile: &str) -> Option<(u64, u64)> {
     let mut parts = profile.strip_prefix("pg_lossless_")?.split('_');
@@ -21,8 +24,8 @@ fn stated(profile: &str) -> Option<(u64, u64)> {
     Some((speed, parts.next()?.strip_suffix('m')?.parse().ok()?))
 }
 
-/// Speed in Mbps, length in metres and MTU in bytes that a switch states for a port.
-fn own(config: &SwitchConfig, port: &Port) -> Option<(u64, u64, u64)> {
+/// Returns the values that a switch states for a port.
+fn own(config: &SwitchConfig, port: &Port) -> Option<Medium> {
     let row = config.ports.get(&port.name)?;
     let metres = config.cables.get(&port.name)?.metres;
     Some((row.rate?.as_bps() / BPS_PER_MBPS, metres, row.mtu)).filter(|(_, metres, _)| *metres > 0)
@@ -70,7 +73,7 @@ fn platform(config: &SwitchConfig) -> &str {
 
 fn judge_equals(device: &Device<'_>, findings: &mut Findings) {
     // Largest headroom and its profile, by platform and properties of the port.
-    let mut most: BTreeMap<(&str, (u64, u64, u64)), (u64, &str, &str)> = BTreeMap::new();
+    let mut most: BTreeMap<(&str, Medium), (u64, &str, &str)> = BTreeMap::new();
     let accounts = || {
         device.ports().flat_map(|(_, port)| {
             let config = device.config(port);
