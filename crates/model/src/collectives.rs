@@ -136,7 +136,7 @@ impl Operation {
             size_bytes: of.total_bytes,
             qps_per_connection: of.qps_per_connection,
             iterations: of.iterations,
-            measured: self.iterations.iter().filter(|iteration| iteration.counts).count() as u32,
+            measured: Some(self.iterations.iter().filter(|iteration| iteration.counts).count() as u32),
             completed: spans.len() as u32,
             time_ns,
             algorithm_bps,

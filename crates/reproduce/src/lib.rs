@@ -51,6 +51,8 @@ pub fn run(
     let started = Instant::now();
     let mut trial = Trial::new(quick, choice);
     (experiment.run)(&mut trial)?;
+    // Lists of expected failures and mutations identify claims by name.
+    debug_assert!(trial.has_unique_claims(), "{}: two claims have one name", experiment.id);
     Ok(Found { experiment, seconds: started.elapsed().as_secs_f64(), trial, under: Vec::new() })
 }
 

@@ -36,7 +36,7 @@ pub enum Effect {
     },
     /// No claim that holds with the unchanged parameters fails.
     NotCaught,
-    /// No claim fails, but an experiment returns an error (such as an invalid scenario) or panics.
+    /// Every experiment with this parameter returns an error (such as an invalid scenario) or panics.
     Refused {
         /// Error of the first such experiment.
         error: String,
@@ -131,7 +131,7 @@ impl Paper {
     /// Runs those experiments whose scenarios have the parameter, with `mutation` applied, until a claim fails that
     /// holds without it.
     pub fn judge(&self, mutation: &Mutation) -> Effect {
-        let mut refused = None;
+        let (mut refused, mut is_judged) = (None, false);
         let with_parameter = self.baselines.iter().filter(|baseline| baseline.parameters.contains_key(&mutation.key));
         for baseline in with_parameter {
             let (mutation, citation) = (mutation.clone(), self.citation);
@@ -141,7 +141,7 @@ impl Paper {
             // of samples.
             let result = catch_unwind(AssertUnwindSafe(|| (baseline.experiment.run)(&mut trial)));
             match result {
-                Ok(Ok(())) => {}
+                Ok(Ok(())) => is_judged = true,
                 Ok(Err(failure)) => {
                     refused.get_or_insert_with(|| format!("{}: {failure}", baseline.experiment.id));
                     continue;
@@ -156,7 +156,10 @@ impl Paper {
                 return Effect::Caught { experiment: baseline.experiment.id.to_owned(), claim: claim.clone() };
             }
         }
-        refused.map_or(Effect::NotCaught, |error| Effect::Refused { error })
+        match refused {
+            Some(error) if !is_judged => Effect::Refused { error },
+            _ => Effect::NotCaught,
+        }
     }
 }
 
@@ -166,13 +169,16 @@ mod tests {
 
     /// One flow between two hosts: its completion time depends on the rate of the links, so reducing the rate by 20 %
     /// makes a claim fail. Keys of classes and the duration are not mutated.
+    /// The completion time of one flow over one link depends on the payload of its frames.
     #[test]
-    fn a_changed_link_rate_is_caught_and_a_name_is_not_mutated() {
+    fn a_changed_payload_is_caught_and_a_name_is_not_mutated() {
         let paper = Paper::run("physics/lone-flow", true).unwrap();
         let mutations = paper.mutations();
         assert!(mutations.iter().all(|mutation| !mutation.key.ends_with("class") && mutation.key != "duration"));
-        let rate = Mutation { key: "fabric.link.rate".to_owned(), percent: -20 };
-        assert!(mutations.contains(&rate), "{mutations:?}");
-        assert!(matches!(paper.judge(&rate), Effect::Caught { .. }), "{:?}", paper.judge(&rate));
+        let payload = Mutation { key: "host.transport.payload".to_owned(), percent: -20 };
+        assert!(mutations.contains(&payload), "{mutations:?}");
+        assert!(matches!(paper.judge(&payload), Effect::Caught { .. }), "{:?}", paper.judge(&payload));
+        let unknown = Mutation { key: "host.transport.none".to_owned(), percent: -20 };
+        assert_eq!(paper.judge(&unknown), Effect::NotCaught);
     }
 }

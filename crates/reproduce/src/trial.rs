@@ -1,6 +1,6 @@
 //! A run of one experiment: runs scenarios, and collects checks and output.
 
-use super::check::Check;
+use super::check::{Check, Kind};
 use super::parameters::Parameters;
 use super::registry::{self, Choice, Source};
 use crate::failure::Failure;
@@ -12,6 +12,7 @@ use model::{QueueSample, Simulation, Watcher};
 use record::flows::FlowRecord;
 use record::histogram::Histogram;
 use scenario::{Lowered, Scenario};
+use std::collections::BTreeSet;
 use std::path::Path;
 use units::Time;
 
@@ -83,6 +84,12 @@ impl Trial {
         } else {
             self.check(check);
         }
+    }
+
+    /// Returns `true` if no two claims have the same name.
+    pub(crate) fn has_unique_claims(&self) -> bool {
+        let mut names = BTreeSet::new();
+        self.checks.iter().filter(|check| check.kind == Kind::Claim).all(|check| names.insert(&check.name))
     }
 
     /// Adds text to the output.

@@ -24,6 +24,17 @@ const FORMER: &[(&str, &str, &str)] = &[
     ("traffic", "think", "think_time"),
 ];
 
+/// Table and name of each removed key, with advice.
+const REMOVED: &[(&str, &str, &str)] = &[
+    ("host", "resend_bounced", "hosts always send bounced frames again: delete the key"),
+    ("host", "takes_back", "hosts always send bounced frames again: delete the key"),
+];
+
+/// Returns the advice for a removed key of the table `table`.
+pub(crate) fn removed(table: &str, key: &str) -> Option<&'static str> {
+    REMOVED.iter().find(|(of, name, _)| *of == table && *name == key).map(|(.., advice)| *advice)
+}
+
 /// Returns the path of each deprecated key, and the path of the key that replaces it.
 pub fn former_names() -> impl Iterator<Item = (String, String)> {
     FORMER.iter().map(|(table, former, present)| (join(table, former), join(table, present)))
@@ -125,5 +136,12 @@ mod tests {
             assert!(exists(table, present), "{table}: {present}");
             assert!(!exists(table, former), "{table}: {former}");
         }
+        for &(table, name, _) in REMOVED {
+            assert!(!exists(table, name), "{table}: {name}");
+        }
+        let text = "duration = \"1ms\"\nhost.resend_bounced = true\n[fabric]\nkind = \"single-switch\"\nhosts = 2\n";
+        let errors =
+            crate::Scenario::parse(text, "a.toml", std::path::Path::new(""), &[], None).unwrap_err().to_string();
+        assert!(errors.contains("key `resend_bounced` in `host` has been removed"), "{errors}");
     }
 }

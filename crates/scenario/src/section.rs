@@ -437,7 +437,10 @@ impl<'c, 'd> Section<'c, 'd> {
                 };
                 known.sort_unstable();
                 known.dedup();
-                (format!("unknown key `{name}` in {table}"), suggest::help(name, known))
+                match crate::former::removed(self.schema, name) {
+                    Some(help) => (format!("key `{name}` in {table} has been removed"), Some(help.to_owned())),
+                    None => (format!("unknown key `{name}` in {table}"), suggest::help(name, known)),
+                }
             } else {
                 let what = tags.join(", ");
                 (

@@ -23,8 +23,10 @@ pub struct CollectiveSummary {
     pub qps_per_connection: Option<u32>,
     /// Number of iterations in the scenario.
     pub iterations: u32,
-    /// Number of iterations that began in the measured window, or never began: the population of the times.
-    pub measured: u32,
+    /// Number of iterations that began in the measured window, or never began: the population of the times. Null in
+    /// results of earlier versions.
+    #[serde(default)]
+    pub measured: Option<u32>,
     /// Number of completed iterations that began in the measured window.
     pub completed: u32,
     /// Duration of these iterations, from the start of the first flow to the arrival of the last byte, in ns; null if
@@ -51,6 +53,19 @@ pub struct CollectiveTime {
 impl CollectiveSummary {
     /// Returns the coverage of the times.
     pub fn coverage(&self) -> Coverage {
-        Coverage { completed: self.completed.into(), started: self.measured.into() }
+        Coverage { completed: self.completed.into(), started: self.measured.unwrap_or(self.iterations).into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_of_earlier_versions_cover_all_iterations() {
+        let mut summary = CollectiveSummary { iterations: 20, completed: 12, ..CollectiveSummary::default() };
+        assert_eq!(summary.coverage(), Coverage { completed: 12, started: 20 });
+        summary.measured = Some(12);
+        assert!(summary.coverage().is_whole());
     }
 }

@@ -37,17 +37,17 @@ pub struct ReproduceArgs {
     #[arg(long, conflicts_with_all = ["list", "open_choices", "plots", "search"], requires = "experiments")]
     pub(super) mutate: bool,
     /// Number of settings of a search; default: 100.
-    #[arg(long, value_name = "N", requires = "search", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     pub(super) points: Option<u64>,
     /// Judge only part I of N of the points of a search (from 1); parts may run in parallel, on one machine or several
     /// with a common folder.
-    #[arg(long, value_name = "I/N", requires = "search", value_parser = parse_shard)]
+    #[arg(long, value_name = "I/N", value_parser = parse_shard)]
     pub(super) shard: Option<Shard>,
     /// Parallel settings of a search or mutations, one thread each; default: the number of cores.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) jobs: Option<u16>,
     /// Folder of a search; default: results/PAPER-search.
-    #[arg(long, value_name = "DIR", requires = "search")]
+    #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
     /// Write the drawings of the experiments into this folder as SVG.
     #[arg(long, value_name = "DIR")]
@@ -71,18 +71,23 @@ pub fn command(args: &ReproduceArgs) -> Result<Exit, Failure> {
     if args.search {
         return super::reproduce_search::command(args);
     }
+    for (option, given) in
+        [("--points", args.points.is_some()), ("--shard", args.shard.is_some()), ("--out", args.out.is_some())]
+    {
+        if given {
+            return Err(Failure::input(format!("{option} belongs to --search"), "remove it, or add --search"));
+        }
+    }
+    if args.jobs.is_some() && !args.mutate {
+        let help = "without them, experiments run one after the other";
+        return Err(Failure::input("--jobs belongs to --search or --mutate", help));
+    }
     if args.errata {
         output::print(&if args.json { errata().json() } else { errata().text() })?;
         return Ok(Exit::Done);
     }
     if args.mutate {
         return super::reproduce_mutate::command(args);
-    }
-    if args.jobs.is_some() {
-        return Err(Failure::input(
-            "--jobs belongs to --search or --mutate",
-            "without them, experiments run one by one",
-        ));
     }
     let chosen = choose(&args.experiments)?;
     if args.list {

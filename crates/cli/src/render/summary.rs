@@ -318,7 +318,7 @@ impl Page {
             let rate = |bps: Option<f64>| bps.map_or("-".to_owned(), |bps| format!("{:.3}", bps / 8e9));
             let (what, ranks) = (format!("{}, {}", of.operation, of.algorithm), of.ranks.to_string());
             let connections = of.qps_per_connection.map_or("each message".to_owned(), |count| count.to_string());
-            let done = format!("{} of {}", of.completed, of.measured);
+            let done = format!("{} of {}", of.completed, of.coverage().started);
             let times = [time(|t| t.mean), time(|t| t.min), time(|t| t.max)];
             let rates = [rate(of.algorithm_bps), rate(of.bus_bps)];
             [what, ranks, connections, size(of.size_bytes), done].into_iter().chain(times).chain(rates).collect()

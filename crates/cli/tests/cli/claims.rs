@@ -205,6 +205,9 @@ fn red_checks_of_the_tables_are_those_of_the_list() {
 
 /// The previous test notices a missing row of a failed check, but not of a passed check. Therefore each experiment must
 /// have at least one row with a claim of its source.
+/// Experiments that only test the project's own estimator against known input.
+const NO_CLAIM: [&str; 1] = ["tagger/table1"];
+
 #[test]
 fn every_experiment_has_a_claim() {
     let _page = PAGE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -212,6 +215,7 @@ fn every_experiment_has_a_claim() {
     for paper in papers() {
         let of_paper = reproduce::experiments().map(|experiment| experiment.id);
         let of_paper = of_paper.filter(|id| id.split_once('/').unwrap().0 == paper);
+        let of_paper = of_paper.filter(|id| !NO_CLAIM.contains(id));
         let missing = without_claims(section(&text, paper), of_paper);
         let how = format!("run scripts/red.sh {paper}, then UPDATE_DOCS=1 cargo test -p tidegate --test cli claims");
         assert!(missing.is_empty(), "docs/claims.md has no claim of {}: {how}", missing.join(", "));

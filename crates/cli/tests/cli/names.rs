@@ -43,9 +43,8 @@ fn every_exporter_uses_the_names_that_the_file_states() {
     assert!(nft.out.contains("qdisc replace dev Ethernet16 root") && !nft.out.contains("\"Ethernet8\""), "{}", nft.out);
     let csv = export(&rules, &fabric, "csv", &["--only", "tor-1"]).out;
     assert!(csv.contains("tor-1,1,2,Ethernet0,0,Ethernet240,1\n"), "{csv}");
-    // The EOS export supports only spines, of which this fabric has none (exit code 1); but the port names are checked
-    // before.
-    assert_eq!(export(&rules, &fabric, "eos", &[]).code, Some(1));
+    // EOS has no port Ethernet0 (exit code 2).
+    assert_eq!(export(&rules, &fabric, "eos", &[]).code, Some(2));
     let renamed = export(&rules, &fabric, "nftables", &["--only", "tor-2", "--interface", "swp{digits}s0"]);
     assert!(renamed.out.contains("\"swp16s0\" : goto group_2"), "{}", renamed.err);
 }

@@ -266,8 +266,11 @@ fn a_fabric_with_one_host_is_refused_where_paths_are_checked() {
                 - endpoints: [\"leaf1:2\", \"spine1:1\"]\n    - endpoints: [\"leaf2:2\", \"spine1:2\"]\n";
     let fabric = scratch.file("one.clab.yml", text);
     let rules = scratch.path("rules.json");
-    let made = run(&["tagger", "rules", &fabric, "--paths", "up-down", "--out", &rules]);
-    assert_eq!(made.code, Some(0), "{}", made.err);
+    // Rules of the same switches with a second host.
+    let second = text.replace("a: {kind: linux}\n", "a: {kind: linux}\n    b: {kind: linux}\n");
+    let two = scratch.file("two.clab.yml", &(second + "    - endpoints: [\"b:1\", \"leaf2:1\"]\n"));
+    let with_two = run(&["tagger", "rules", &two, "--paths", "up-down", "--out", &rules]);
+    assert_eq!(with_two.code, Some(0), "{}", with_two.err);
     let refused = |arguments: &[&str]| {
         let ran = run(arguments);
         assert_eq!(ran.code, Some(2), "{arguments:?}: {}", ran.out);
@@ -275,6 +278,7 @@ fn a_fabric_with_one_host_is_refused_where_paths_are_checked() {
         assert!(ran.err.contains(message), "{arguments:?}: {}", ran.err);
     };
     refused(&["fabric", "check", &fabric, "--pfc"]);
+    refused(&["tagger", "rules", &fabric, "--paths", "up-down"]);
     for option in [["--routing", "shortest"], ["--paths", "shortest"], ["--paths", "trees"]] {
         refused(&[&["tagger", "verify", &rules, "--fabric", &fabric], &option[..]].concat());
     }

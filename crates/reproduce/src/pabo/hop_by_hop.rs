@@ -62,12 +62,12 @@ pub fn percent(part: u64, whole: u64) -> f64 {
 
 /// Runs the experiment `pabo/drop`.
 pub fn drop_rates(trial: &mut Trial) -> Result<(), Failure> {
-    for ((name, packets), paper) in SEVERITIES.into_iter().zip([0.13, 44.46, 53.34]) {
+    for ((severity_name, packets), paper) in SEVERITIES.into_iter().zip([0.13, 44.46, 53.34]) {
         let result = trial.run(&PABO_TREE, &without_pabo(packets))?;
         let injected = result.summary.packets.injected;
         // Three flows share a link with the rate of one flow, so that two thirds of each burst must be queued.
         let expected = BURSTS * (2 * (packets + 1)).saturating_sub(2 * ROOM);
-        let name = |what: &str| format!("{name}, without PABO: {what}");
+        let name = |what: &str| format!("{severity_name}, without PABO: {what}");
         trial.check(
             Check::exact(name("frames lost"), "frames", lost(&result) as f64, Relation::Equal, expected as f64)
                 .consistency(),
@@ -81,8 +81,8 @@ pub fn drop_rates(trial: &mut Trial) -> Result<(), Failure> {
                 .consistency(),
         );
         let with = trial.run(&PABO_TREE, &severity(packets, 1))?;
-        let check = Check::exact("the same with PABO: frames lost", "frames", lost(&with) as f64, Relation::Equal, 0.0);
-        trial.check(check);
+        let name = format!("{severity_name}, with PABO: frames lost");
+        trial.check(Check::exact(name, "frames", lost(&with) as f64, Relation::Equal, 0.0));
     }
     Ok(())
 }

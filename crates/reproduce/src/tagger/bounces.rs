@@ -240,7 +240,7 @@ pub fn table1(trial: &mut Trial) -> Result<(), Failure> {
         .iter()
         .filter(|&&(total, rerouted, reported)| (rerouted as f64 / total as f64 - reported).abs() <= 0.05e-5);
     let name = "days whose printed share follows from the printed counts";
-    trial.check(Check::exact(name, "days", printed.count() as f64, Relation::Equal, DAYS.len() as f64));
+    trial.check(Check::exact(name, "days", printed.count() as f64, Relation::Equal, DAYS.len() as f64).consistency());
     trial.show(
         "  share of measurements of 100 packets in which some TTL is below 61, in 1e-5: as the table has it, and as \
          its own\n",

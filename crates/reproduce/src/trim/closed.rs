@@ -212,7 +212,7 @@ pub fn thirty_two(trial: &mut Trial) -> Result<(), Failure> {
     for (name, ours) in [("least", least), ("greatest", most)] {
         let name = format!("time of a port in pessimistic mode, of the first 121.6 us: {name}");
         let check = Check::new(name, "%", 100.0 * ours, Relation::Equal, 25.0, 5.0);
-        trial.check(check.note("5 %: the paper's \"roughly a quarter\", so neither a fifth nor a third"));
+        trial.check(check.note("5 %: our reading of the paper's \"roughly a quarter\""));
     }
     nothing_lost(trial, "32 senders", std::iter::once(&result));
     draw_periods(trial, "fig7b", 32)?;

@@ -193,6 +193,7 @@ fn assumptions(device: &Device<'_>, reached: &ReachableWaits, options: &Options<
     }
     list.extend(headroom::shared(device));
     list.extend(buffers::assumptions(device));
+    list.extend(profiles::assumptions(device));
     list.extend(waits::limited(device, reached));
     list.extend(waits::limited_ports(device));
     let is_down = |(_, port): &(u32, &crate::device::Port)| !device.config(port).ports[&port.name].up;

@@ -1,4 +1,4 @@
-//! Lossless profiles that do not belong to their port: the name states another speed or cable, or ports of the same
+//! Lossless profiles that may not belong to their port: the name states another speed or cable, or ports of the same
 //! speed and cable have more headroom.
 //!
 //! SONiC's buffer manager names a profile after speed and cable, `pg_lossless_100000_40m_profile`. A profile that
@@ -42,28 +42,40 @@ fn fixed<'a>(config: &'a SwitchConfig, port: &Port) -> Vec<(u8, &'a str, u64)> {
     fixed.collect()
 }
 
+/// Reports profiles whose name states a lower speed or a shorter cable than the port has.
 pub(super) fn judge(device: &Device<'_>, findings: &mut Findings) {
-    judge_names(device, findings);
-    judge_equals(device, findings);
+    for Misnamed { config, port, group, profile, stated, own } in misnamed(device) {
+        if stated.0 >= own.0 && stated.1 >= own.1 {
+            continue;
+        }
+        let why = format!(
+            "profile {profile} is for {} Mbps and {} m by its name, and {} has {} Mbps and {} m",
+            stated.0, stated.1, port.name, own.0, own.1
+        );
+        let instead = format!("the platform's profile for {} Mbps and {} m", own.0, own.1);
+        findings.add(finding(FindingKind::Headroom, config, group_key(device, port, group), why, instead));
+    }
 }
 
-fn judge_names(device: &Device<'_>, findings: &mut Findings) {
-    for (_, port) in device.ports() {
+/// A group with a profile whose name states another speed (Mbps) or cable (m) than its port has.
+struct Misnamed<'d> {
+    config: &'d SwitchConfig,
+    port: &'d Port,
+    group: u8,
+    profile: &'d str,
+    stated: (u64, u64),
+    own: (u64, u64),
+}
+
+fn misnamed<'d>(device: &'d Device<'_>) -> impl Iterator<Item = Misnamed<'d>> {
+    device.ports().flat_map(|(_, port)| {
         let config = device.config(port);
-        let Some((speed, metres, _)) = own(config, port) else { continue };
-        for (group, name, _) in fixed(config, port) {
-            let Some((stated_speed, stated_metres)) = stated(name).filter(|stated| *stated != (speed, metres)) else {
-                continue;
-            };
-            let why = format!(
-                "profile {name} is for {stated_speed} Mbps and {stated_metres} m by its name, and {} has {speed} Mbps \
-                 and {metres} m",
-                port.name
-            );
-            let instead = format!("the platform's profile for {speed} Mbps and {metres} m");
-            findings.add(finding(FindingKind::Headroom, config, group_key(device, port, group), why, instead));
-        }
-    }
+        let own = own(config, port).map(|(speed, metres, _)| (speed, metres));
+        fixed(config, port).into_iter().filter_map(move |(group, profile, _)| {
+            let (stated, own) = (stated(profile)?, own?);
+            (stated != own).then_some(Misnamed { config, port, group, profile, stated, own })
+        })
+    })
 }
 
 /// Platform of a switch, or its name if the file does not state one: headroom differs between platforms.
@@ -71,40 +83,55 @@ fn platform(config: &SwitchConfig) -> &str {
     if config.hwsku.is_empty() { &config.name } else { &config.hwsku }
 }
 
-fn judge_equals(device: &Device<'_>, findings: &mut Findings) {
-    // Largest headroom and its profile, by platform and properties of the port.
-    let mut most: BTreeMap<(&str, Medium), (u64, &str, &str)> = BTreeMap::new();
+/// Returns the assumptions about profiles that may be right: named after a faster or longer link than that of their
+/// port, or with less headroom than another profile for the same group, speed, cable and MTU. Ports of one speed may
+/// differ in lanes and gearboxes, which the files do not state.
+pub(super) fn assumptions(device: &Device<'_>) -> Vec<String> {
+    let more = |count: usize| if count > 1 { format!(" (and {} more)", count - 1) } else { String::new() };
+    let mut list = Vec::new();
+    let larger: Vec<Misnamed> =
+        misnamed(device).filter(|it| it.stated.0 >= it.own.0 && it.stated.1 >= it.own.1).collect();
+    if let Some(first) = larger.first() {
+        list.push(format!(
+            "profiles named after a faster or longer link fit their ports: {} {} with {}{}",
+            first.config.file,
+            first.port.name,
+            first.profile,
+            more(larger.len())
+        ));
+    }
+    // Largest headroom by platform, group and properties of the port.
+    let mut most: BTreeMap<(&str, u8, Medium), (u64, &str)> = BTreeMap::new();
     let accounts = || {
         device.ports().flat_map(|(_, port)| {
             let config = device.config(port);
             let of = own(config, port);
-            fixed(config, port).into_iter().filter_map(move |(_, name, xoff)| Some((config, port, of?, name, xoff)))
+            let fixed = fixed(config, port).into_iter();
+            fixed
+                .filter_map(move |(group, name, xoff)| Some(((platform(config), group, of?), config, port, name, xoff)))
         })
     };
-    for (config, _, of, name, xoff) in accounts() {
-        let largest = most.entry((platform(config), of)).or_insert((xoff, name, &config.file));
+    for (key, _, _, name, xoff) in accounts() {
+        let largest = most.entry(key).or_insert((xoff, name));
         if largest.0 < xoff {
-            *largest = (xoff, name, &config.file);
+            *largest = (xoff, name);
         }
     }
-    for (config, port, of, name, xoff) in accounts() {
-        let (largest, other, file) = most[&(platform(config), of)];
-        if xoff < largest {
-            let why = format!(
-                "{} bytes at {}, and BUFFER_PROFILE|{other} of {file} has {} for the same speed, cable and MTU ({} \
-                 Mbps, {} m, {} bytes)",
-                grouped(xoff),
-                port.name,
-                grouped(largest),
-                of.0,
-                of.1,
-                of.2
-            );
-            let key = format!("BUFFER_PROFILE|{name}.xoff");
-            let instead = format!("at least {largest} bytes");
-            findings.add(finding(FindingKind::Headroom, config, key, why, instead));
-        }
+    let less: Vec<_> = accounts().filter(|(key, .., xoff)| *xoff < most[key].0).collect();
+    if let Some((key, config, port, name, xoff)) = less.first() {
+        let (largest, other) = most[key];
+        let (speed, metres, mtu) = key.2;
+        list.push(format!(
+            "headroom may differ between equal ports: {} {} has {} bytes ({name}), and {other} has {} for the same \
+             group, {speed} Mbps, {metres} m and MTU {mtu}{}",
+            config.file,
+            port.name,
+            grouped(*xoff),
+            grouped(largest),
+            more(less.len())
+        ));
     }
+    list
 }
 
 #[cfg(test)]
