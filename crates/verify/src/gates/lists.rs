@@ -4,6 +4,9 @@ use super::file::{GateFileError, MOST_PS, Port, State, Wire};
 use fabric::Fabric;
 use std::collections::BTreeMap;
 
+/// Difference of base times above which a warning states it, in nanoseconds.
+const LATE_NS: u64 = 1_000_000_000;
+
 /// Gates of one port, identified by the name of its interface on the node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortGates {
@@ -23,6 +26,8 @@ pub struct PortGates {
     pub(super) holds: bool,
     /// Whether some classes are preemptable (802.1Q clause 6.7.2). Preemption is not judged.
     pub(super) preempts: bool,
+    /// Warnings about elements that the file lacks.
+    pub(super) warnings: Vec<String>,
     /// Clock of `base_ns`: TAI, REALTIME, MONOTONIC or BOOTTIME.
     pub(super) clock: &'static str,
 }
@@ -62,6 +67,7 @@ impl PortGates {
             longest_frame_bytes: [u64::MAX; 8],
             holds: false,
             preempts: false,
+            warnings: Vec::new(),
             clock: "TAI",
         })
     }
@@ -166,11 +172,27 @@ impl Lists {
     ) -> Result<(), (String, GateFileError)> {
         let bases = nodes.iter().flat_map(|(_, lists)| lists).map(|list| list.base_ns);
         let zero = bases.min().unwrap_or(0);
+        self.warn_of_late_starts(&nodes, zero);
         self.check_clocks(&nodes)?;
         for (node, lists) in nodes {
             self.add_node(fabric, &node, lists, zero).map_err(|error| (node, error))?;
         }
         Ok(())
+    }
+
+    /// Warns of lists whose first cycle starts long after that of others: until then their ports have no gates.
+    fn warn_of_late_starts(&mut self, nodes: &[(String, Vec<PortGates>)], zero_ns: u64) {
+        let all =
+            nodes.iter().flat_map(|(node, lists)| lists.iter().map(move |list| (list.base_ns - zero_ns, node, list)));
+        let late: Vec<_> = all.filter(|(delay_ns, ..)| *delay_ns > LATE_NS).collect();
+        if let Some((delay_ns, node, list)) = late.iter().max_by_key(|(delay_ns, ..)| *delay_ns) {
+            let more = if late.len() > 1 { format!(", and {} more are late", late.len() - 1) } else { String::new() };
+            self.warn(format!(
+                "the base time of `{}` of `{node}` is {} s after the earliest: it has no gates until then{more}",
+                list.interface,
+                delay_ns / 1_000_000_000
+            ));
+        }
     }
 
     /// Checks that all lists use one clock: start times of cycles on different clocks cannot be compared.
@@ -244,6 +266,9 @@ impl Lists {
             }
             if list.holds {
                 self.warn("states that hold or release preemptable frames are read as gates: preemption is not judged");
+            }
+            for warning in &list.warnings {
+                self.warn(format!("`{}` of `{node}`: {warning}", list.interface));
             }
             if list.preempts {
                 self.warn(format!("`fp` of `{node}` makes classes preemptable: preemption is not judged"));
@@ -384,5 +409,15 @@ mod tests {
             assert_eq!(entries(today, offset_ns), entries(0, offset_ns), "{offset_ns}");
         }
         assert_ne!(entries(0, 0), entries(0, 250));
+        let warnings = |offset_ns: u64| {
+            let list = |port: &str, base| PortGates::new(port.into(), 1, base, states(&[(1, 300_000)]), None).unwrap();
+            let mut lists = Lists::new(0, false);
+            let both = vec![list("eth0", today), list("eth1", today + offset_ns)];
+            lists.add_gates(&fabric, vec![("s".to_owned(), both)]).unwrap();
+            lists.warnings
+        };
+        assert_eq!(warnings(LATE_NS), [""; 0]);
+        let late = "the base time of `eth1` of `s` is 3600 s after the earliest: it has no gates until then";
+        assert_eq!(warnings(3_600_000_000_000), [late]);
     }
 }

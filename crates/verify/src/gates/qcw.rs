@@ -20,6 +20,10 @@ struct Interfaces {
 #[derive(Deserialize)]
 struct Interface {
     name: String,
+    #[serde(rename = "type")]
+    kind: Option<IgnoredAny>,
+    /// `ietf-interfaces`, default true.
+    enabled: Option<bool>,
     #[serde(rename = "ieee802-dot1q-bridge:bridge-port", alias = "bridge-port")]
     port: Option<BridgePort>,
 }
@@ -74,8 +78,7 @@ struct RawTable {
     _tick_granularity: Option<IgnoredAny>,
     #[serde(rename = "current-time")]
     _current_time: Option<IgnoredAny>,
-    #[serde(rename = "supported-list-max")]
-    _supported_list_max: Option<IgnoredAny>,
+    supported_list_max: Option<u32>,
     #[serde(rename = "supported-cycle-max")]
     _supported_cycle_max: Option<IgnoredAny>,
     #[serde(rename = "supported-interval-max")]
@@ -174,14 +177,27 @@ impl TryFrom<RawTable> for Table {
     type Error = String;
 
     fn try_from(raw: RawTable) -> Result<Table, String> {
-        if raw.gate_enabled == Some(false) {
+        if raw.gate_enabled.is_none() && raw.admin_control_list.is_some() {
+            return Err("gate-enabled is missing: its default is false, so that the list has no effect".to_owned());
+        }
+        if raw.gate_enabled != Some(true) {
             return Ok(Table { enabled: false, gates: None });
         }
+        let missing = [
+            (raw.config_change.is_none(), "config-change is missing: a bridge adopts the list only if it is true"),
+            (raw.admin_base_time.is_none(), "admin-base-time is missing: cycles are taken to start at 0"),
+            (raw.admin_cycle_time.is_none(), "admin-cycle-time is missing: the sum of the intervals is taken"),
+        ];
+        let warnings = missing.into_iter().filter(|(is_missing, _)| *is_missing).map(|(_, text)| text.to_owned());
+        let warnings = warnings.collect();
         if raw.config_change == Some(false) {
             let why = "a bridge adopts the admin list only if it is true (802.1Q, 8.6.9.3.1)";
             return Err(format!("config-change is false: {why}"));
         }
         let mut entries = raw.admin_control_list.map_or_else(Vec::new, |list| list.entries);
+        if let Some(most) = raw.supported_list_max.filter(|&most| entries.len() as u64 > u64::from(most)) {
+            return Err(format!("supported-list-max is {most}, and the list has {} entries", entries.len()));
+        }
         entries.sort_by_key(|entry| entry.index);
         if let Some(pair) = entries.windows(2).find(|pair| pair[0].index == pair[1].index) {
             return Err(format!("index {} occurs twice among the gate-control-entries", pair[0].index));
@@ -216,7 +232,7 @@ impl TryFrom<RawTable> for Table {
         let holds = entries.iter().any(|entry| entry.holds);
         let states = entries.into_iter().map(|entry| entry.state).collect();
         let gates = PortGates::new("the port".to_owned(), 0, base, states, cycle.transpose()?)?;
-        Ok(Table { enabled: true, gates: Some(PortGates { holds, longest_frame_bytes, ..gates }) })
+        Ok(Table { enabled: true, gates: Some(PortGates { holds, longest_frame_bytes, warnings, ..gates }) })
     }
 }
 
@@ -227,11 +243,17 @@ impl TryFrom<RawTable> for Table {
 pub fn parse(text: &str) -> Result<Vec<PortGates>, GateFileError> {
     let file: File = serde_json::from_str(text).map_err(GateFileError::of_json)?;
     let mut all = Vec::new();
-    for Interface { name, port } in file.interfaces.interface {
+    for Interface { name, kind, enabled, port } in file.interfaces.interface {
         let table = port.and_then(|port| port.table).filter(|table| table.enabled);
-        if let Some(gates) = table.and_then(|table| table.gates) {
-            all.push(PortGates { interface: name, ..gates });
+        let Some(mut gates) = table.and_then(|table| table.gates) else { continue };
+        if enabled == Some(false) {
+            let message = format!("interface `{}` has gates and is not enabled", fabric::visible(&name));
+            return Err(GateFileError::Line { line: 0, message });
         }
+        if kind.is_none() {
+            gates.warnings.push("type is missing: without it the model has no bridge port".to_owned());
+        }
+        all.push(PortGates { interface: name, ..gates });
     }
     match all.is_empty() {
         true => Err(GateFileError::Line { line: 0, message: "no interface has gates that are enabled".to_owned() }),
@@ -260,6 +282,15 @@ mod tests {
         let all = parse(GOOD).unwrap();
         assert_eq!((all.len(), all[0].interface.as_str(), all[0].base_ns), (1, "sw0p2", 2_000_000_005));
         assert_eq!(all[0].longest_frame_bytes, [u64::MAX; 8]);
+        assert_eq!(all[0].warnings, ["config-change is missing: a bridge adopts the list only if it is true"]);
+        let bare = GOOD.replacen("\"type\": \"iana-if-type:ethernetCsmacd\",", "", 1).replacen(
+            "\"admin-base-time\": {\"seconds\": \"2\", \"nanoseconds\": 5},",
+            "",
+            1,
+        );
+        let bare = parse(&bare).unwrap();
+        assert_eq!(bare[0].warnings.len(), 3, "{:?}", bare[0].warnings);
+        assert!(bare[0].warnings[2].starts_with("type is missing"));
         let limits = "\"queue-max-sdu-table\": [{\"traffic-class\": 2, \"queue-max-sdu\": 500}, \
                       {\"traffic-class\": 3, \"queue-max-sdu\": 0, \"transmission-overrun\": \"9\"}], \
                       \"supported-list-max\": 16, \"gate-enabled\"";
@@ -287,6 +318,9 @@ mod tests {
             ("\"seconds\": \"2\"", "\"seconds\": \"soon\"", 6, "`soon` is no whole number"),
             ("\"seconds\": \"2\"", "\"seconds\": \"99999999999999\"", 10, "admin-base-time is too late"),
             ("\"gate-enabled\": true", "\"gate-enabled\": false", 0, "no interface has gates"),
+            ("\"gate-enabled\": true,", "", 10, "gate-enabled is missing: its default is false"),
+            ("\"gate-enabled\": true", "\"gate-enabled\": true, \"supported-list-max\": 1", 10, "has 2 entries"),
+            ("\"type\"", "\"enabled\": false, \"type\"", 0, "`sw0p2` has gates and is not enabled"),
             (
                 "\"gate-enabled\": true",
                 "\"gate-enabled\": true, \"config-change\": false",
