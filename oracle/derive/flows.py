@@ -270,8 +270,11 @@ class Flows:
             started = any(flow["traffic"] == entry for flow in self.all)
             iterations, messages = self.iterations(entry) if started else ([], 0)
             times = []
+            # Iterations of which no flow began belong to the population, too.
+            measured = 0 if started else traffic.get("iterations", 1)
             for flows in iterations:
                 start = min((flow["start_ps"] for flow in flows), default=None)
+                measured += start is None or run.flow_in_window(start)
                 whole = len(flows) == messages and all(flow["delivered_ps"] is not None for flow in flows)
                 if whole and run.flow_in_window(start):
                     times.append(max(flow["delivered_ps"] for flow in flows) - start)
@@ -281,7 +284,7 @@ class Flows:
             item = {"traffic": entry, "operation": operation, "algorithm": traffic.get("algorithm", "ring"),
                     "ranks": ranks, "size_bytes": size,
                     "qps_per_connection": None if own else traffic.get("qps_per_connection", 1),
-                    "iterations": traffic.get("iterations", 1), "completed": len(times),
+                    "iterations": traffic.get("iterations", 1), "measured": measured, "completed": len(times),
                     "time_ns": None, "algorithm_bps": None, "bus_bps": None}
             if times:
                 mean = sum(times) / len(times)

@@ -243,7 +243,7 @@ class Page:
             own = of["qps_per_connection"]
             self.line(f"{of['operation']}, {of['algorithm']}", str(of["ranks"]),
                       "each message" if own is None else str(own), size(of["size_bytes"]),
-                      f"{of['completed']} of {of['iterations']}", *times, *rates)
+                      f"{of['completed']} of {of['measured']}", *times, *rates)
 
     def jitter(self):
         for of in self.summary.get("jitter", []):
