@@ -56,6 +56,27 @@ fn without_the_asic_the_headroom_is_an_assumption() {
 }
 
 #[test]
+fn the_traditional_model_computes_no_headroom() {
+    for asic in [None, Some(&asic())] {
+        let mut files = dynamic();
+        for (_, file) in &mut files {
+            file["DEVICE_METADATA"]["localhost"]["buffer_model"] = "traditional".into();
+        }
+        let report = judged(&files, asic).unwrap();
+        // Two leaves with one host and two spines each, and two spines with two leaves each.
+        let keys: Vec<(FindingKind, &str, &str)> =
+            report.findings.iter().map(|one| (one.kind, one.file.as_str(), one.key.as_str())).collect();
+        assert_eq!(keys.len(), 10, "{keys:#?}");
+        let first = (FindingKind::Headroom, "leaf-00.json", "BUFFER_PG|Ethernet0|3-4.profile");
+        assert_eq!(keys[0], first);
+        let why = "group 3 of Ethernet0 has the profile NULL, whose headroom only the dynamic buffer model computes, \
+                   and DEVICE_METADATA|localhost.buffer_model is traditional: the group has no headroom (and 1 more)";
+        assert_eq!(report.findings[0].why, why);
+        assert!(report.computed.is_empty() && !report.assumptions.iter().any(|line| line.contains("computes enough")));
+    }
+}
+
+#[test]
 fn a_shorter_cable_at_one_end_makes_the_computed_headroom_too_small() {
     let report = changed(|file| file["CABLE_LENGTH"]["AZURE"]["Ethernet4"] = "5m".into());
     let finding = report.findings.iter().find(|one| one.kind == FindingKind::Headroom).unwrap();

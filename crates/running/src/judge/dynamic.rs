@@ -100,7 +100,9 @@ impl<'a> Models<'a> {
 
 /// Returns the assumption about priority groups whose headroom the switch computes and this check cannot.
 pub(super) fn unjudged(device: &Device<'_>, models: &Models<'_>) -> Option<String> {
-    let groups = device.ports().filter(|(_, port)| !models.0.contains_key(device.config(port).name.as_str()));
+    // The traditional model computes nothing: such groups are findings.
+    let is_unjudged = |config: &SwitchConfig| !config.traditional && !models.0.contains_key(config.name.as_str());
+    let groups = device.ports().filter(|(_, port)| is_unjudged(device.config(port)));
     let groups = groups.map(|(_, port)| super::ports::computed(device, port)).sum::<u64>();
     (groups > 0).then(|| {
         let groups = counted(groups, "priority group");

@@ -49,6 +49,7 @@ pub(super) fn judge(
         let config = device.config(port);
         configs.insert(&config.name, config);
         check_length(config, port, findings);
+        check_model(device, port, findings);
         let Some(PortCable { conditions, cable }) = cabled(device, number, port) else { continue };
         let needs = match known.iter().find(|(same, _)| *same == conditions) {
             Some((_, needs)) => *needs,
@@ -164,6 +165,25 @@ fn check_computed(
         let why = format!("{} of headroom for all priority groups of the pool, and {needed}", grouped(shared));
         let (key, instead) = (format!("BUFFER_POOL|{pool}.xoff"), format!("at least {} bytes", needs.xoff));
         findings.add(finding(FindingKind::Headroom, config, key, why, instead));
+    }
+}
+
+/// Reports lossless groups whose profile only the dynamic buffer model fills in, at a switch with the traditional one.
+fn check_model(device: &Device<'_>, port: &Port, findings: &mut Findings) {
+    let config = device.config(port);
+    for group in (0..8u8).filter(|&group| config.traditional && port.lossless >> group & 1 == 1) {
+        let Some(bound) = config.groups.get(&(port.name.clone(), group)) else { continue };
+        if !config.computes(&bound.name) {
+            continue;
+        }
+        let why = format!(
+            "group {group} of {} has the profile {}, whose headroom only the dynamic buffer model computes, and \
+             DEVICE_METADATA|localhost.buffer_model is traditional: the group has no headroom",
+            port.name,
+            fabric::visible(&bound.name)
+        );
+        let instead = "a profile with xoff, or buffer_model dynamic".to_owned();
+        findings.add(finding(FindingKind::Headroom, config, group_key(device, port, group), why, instead));
     }
 }
 

@@ -76,6 +76,8 @@ pub struct SwitchConfig {
     pub(crate) peer: Option<String>,
     /// Inputs of the dynamic buffer model, if the switch uses it.
     pub(crate) dynamic: Option<DynamicInputs>,
+    /// Whether `buffer_model` is `traditional`: the switch computes no headroom, whatever its profiles are.
+    pub(crate) traditional: bool,
 }
 
 impl SwitchConfig {
@@ -354,7 +356,8 @@ fn read_switch(file: &str, object: &Object, switches: &mut Vec<SwitchConfig>, fa
     ports::read(&mut reader, &mut switch);
     buffers::read(&mut reader, &mut switch);
     maps::check(&mut reader, &switch);
-    if uses_dynamic_model(object) {
+    switch.traditional = text("buffer_model") == "traditional";
+    if uses_dynamic_model(object) && !switch.traditional {
         let asic = AsicTables::of(object).unwrap_or_else(|fault| {
             reader.fault(fault.key, fault.message, fault.help);
             None
