@@ -150,9 +150,39 @@ fn a_table_that_is_nearly_one_that_is_read_is_a_finding() {
     let kinds = read(&changed(|file| file["BUFFER_PROFIL"] = json!({})));
     let [finding] = &kinds[1].findings[..] else { panic!("{:?}", kinds[1].findings) };
     assert_eq!((finding.kind, finding.instead.as_str()), (FindingKind::UnknownKey, "BUFFER_PROFILE, or leave it out"));
+    // Where the table is missing, the fault names the other one.
+    let refused = |from: &str, to: &str| {
+        let files = changed(|file| {
+            let rows = file.as_object_mut().unwrap().remove(from).unwrap();
+            file[to] = rows;
+        });
+        running::read(&texts(&files)).unwrap_err()[0].message.clone()
+    };
+    let message = "is missing: the file has no QoS, and the file has PORT_QOS_MAPS, which nothing reads";
+    assert_eq!(refused("PORT_QOS_MAP", "PORT_QOS_MAPS"), message);
+    let message = "DSCP_TO_TC_MAP has no `AZURE`, and the file has DSCP_TO_TC_MAPS, which nothing reads";
+    assert_eq!(refused("DSCP_TO_TC_MAP", "DSCP_TO_TC_MAPS"), message);
+    let message = refused("BUFFER_PROFILE", "buffer_profile");
+    assert!(message.ends_with("`, and the file has buffer_profile, which nothing reads"), "{message}");
+    // SONiC has a table of this name.
+    let message = "DSCP_TO_TC_MAP has no `AZURE`";
+    assert_eq!(refused("DSCP_TO_TC_MAP", "DSCP_TO_FC_MAP"), message);
     // Tables of SONiC that are not read stay a hint.
     let report = judge(&changed(|file| file["DSCP_TO_FC_MAP"] = json!({})), PathSet::Shortest);
     assert!(report.safe() && report.unread.contains_key("DSCP_TO_FC_MAP"), "{report:#?}");
+}
+
+#[test]
+fn the_advice_for_an_unknown_field_has_the_field_that_was_meant() {
+    let advice = |table: &str, row: &str, field: &str| {
+        let configs = read(&changed(|file| file[table][row][field] = "x".into()));
+        let of = |it: &&running::Finding| it.key.ends_with(field);
+        configs[1].findings.iter().find(of).expect(field).instead.clone()
+    };
+    assert_eq!(advice("QUEUE", "Ethernet0|3", "wred_profil"), "one of scheduler, wred_profile, or leave it out");
+    let known = "one of speed, mtu, admin_status, pfc_asym";
+    assert_eq!(advice("PORT", "Ethernet0", "descriptin"), format!("{known}, description, or leave it out"));
+    assert_eq!(advice("PORT", "Ethernet0", "colour"), format!("{known}, or leave it out"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Buffer pools and profiles, their users, and schedulers.
 
 use super::reader::{Reader, Row, text_of};
-use super::{Pool, Profile, ProfileReference, Scheduling, SwitchConfig, Threshold, values};
+use super::{Pool, Profile, ProfileReference, Scheduling, SwitchConfig, Threshold, spelling, values};
 use fabric::sonic::computes_headroom;
 use std::collections::BTreeMap;
 
@@ -49,7 +49,8 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
             continue;
         };
         if !reader.has_row("BUFFER_POOL", &pool) {
-            let message = format!("BUFFER_POOL has no `{}`", fabric::visible(&pool));
+            let near = spelling::of_near_name(reader.object, "BUFFER_POOL");
+            let message = format!("BUFFER_POOL has no `{}`{near}", fabric::visible(&pool));
             reader.fault(format!("{}.pool", row.key), message, "the name of a row of BUFFER_POOL");
         }
         reader.number(&row, "xon_offset", any.clone());
@@ -122,7 +123,8 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
         }
     }
     for ((table, name), key) in missing {
-        let message = format!("{table} has no `{}`", fabric::visible(&name));
+        let near = spelling::of_near_name(reader.object, table);
+        let message = format!("{table} has no `{}`{near}", fabric::visible(&name));
         reader.fault(key, message, format!("the name of a row of {table}"));
     }
 }
@@ -179,7 +181,8 @@ fn bound(
 ) -> BTreeMap<(String, u8), ProfileReference> {
     let mut found: BTreeMap<(String, u8), ProfileReference> = BTreeMap::new();
     for row in reader.rows(table) {
-        reader.check_fields(&row, &[field]);
+        let fields = [field, "wred_profile"];
+        reader.check_fields(&row, if table == "QUEUE" { &fields } else { &fields[..1] });
         if table != "QUEUE" {
             reader.check_numbers(&row);
         }

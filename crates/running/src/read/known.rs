@@ -52,7 +52,7 @@ pub(super) const OTHER_KEYS: [(&str, &[&str]); 12] = [
     ("BUFFER_PROFILE", &["headroom_type", "static_threshold"]),
     ("BUFFER_PG", &[]),
     ("BUFFER_QUEUE", &[]),
-    ("QUEUE", &["wred_profile"]),
+    ("QUEUE", &[]),
     ("SCHEDULER", &["cir", "cbs", "pbs", "priority"]),
     (
         "TUNNEL",

@@ -2,7 +2,7 @@
 
 use super::known::OTHER_CLASSIFIERS;
 use super::reader::{Reader, Row};
-use super::{Mux, PortQos, QosMap, SwitchConfig, Tunnel};
+use super::{Mux, PortQos, QosMap, SwitchConfig, Tunnel, spelling};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A table of maps, with the largest key, the largest value of an ASIC, and that of SONiC's model.
@@ -179,7 +179,8 @@ pub(super) fn check(reader: &mut Reader<'_>, switch: &SwitchConfig) {
         for (&field, name) in maps {
             let table = table_of(field);
             if !reader.has_row(table, name) {
-                let message = format!("{table} has no `{}`", fabric::visible(name));
+                let near = spelling::of_near_name(reader.object, table);
+                let message = format!("{table} has no `{}`{near}", fabric::visible(name));
                 reader.fault(format!("{key}.{field}"), message, format!("the name of a row of {table}"));
             }
             // The `tc_to_dscp_map` of a port may be incomplete: classes without an entry keep their DSCP. That of a

@@ -343,7 +343,9 @@ fn read_switch(file: &str, object: &Object, switches: &mut Vec<SwitchConfig>, fa
         reader.fault("PORT", "is missing or empty", "the ports of the switch");
     }
     if !object.contains_key("PORT_QOS_MAP") {
-        reader.fault("PORT_QOS_MAP", "is missing: the file has no QoS", "the running config_db.json");
+        let near = spelling::of_near_name(object, "PORT_QOS_MAP");
+        let message = format!("is missing: the file has no QoS{near}");
+        reader.fault("PORT_QOS_MAP", message, "the running config_db.json");
     }
     switch.unread = object
         .keys()

@@ -1,6 +1,7 @@
 //! Access to the tables, rows and fields of one file; collects faults, unknown keys and refused values.
 
 use super::known::OTHER_KEYS;
+use super::spelling;
 use crate::error::{Fault, Finding, FindingKind};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -86,10 +87,7 @@ impl<'a> Reader<'a> {
                     file: self.file.to_owned(),
                     key: fabric::visible(&format!("{}.{field}", row.key)),
                     why: "no table of this kind has this field, so nothing reads it".to_owned(),
-                    instead: match read {
-                        [] => "leave it out".to_owned(),
-                        read => format!("one of {}, or leave it out", read.join(", ")),
-                    },
+                    instead: spelling::instead_of(name, read, others),
                 });
             }
         }

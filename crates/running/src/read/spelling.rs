@@ -1,7 +1,7 @@
 //! Names that are nearly those that are read: probably typing errors, with which nothing reads the table or field.
 
 use super::known::{DUAL_TOR, TABLES};
-use super::reader::Reader;
+use super::reader::{Object, Reader};
 use crate::error::{Finding, FindingKind};
 use serde_json::Value;
 
@@ -51,6 +51,34 @@ fn nearly<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k st
     near.min_by_key(|(edits, _)| *edits).map(|(_, known)| known)
 }
 
+/// Returns the advice for an unknown field of a row: the fields that are read, and of the fields without effect the one
+/// that it nearly is.
+pub(super) fn instead_of(field: &str, read: &[&str], others: &[&str]) -> String {
+    let known: Vec<&str> = read.iter().copied().chain(nearly(field, others.iter().copied())).collect();
+    match known.as_slice() {
+        [] => "leave it out".to_owned(),
+        known => format!("one of {}, or leave it out", known.join(", ")),
+    }
+}
+
+/// Returns a text about a table of the file that nothing reads, and whose name is nearly that of `table`: ", and the
+/// file has PORT_QOS_MAPS, which nothing reads". Empty if there is none.
+pub(super) fn of_near_name(object: &Object, table: &str) -> String {
+    let is_near = |name: &&String| !is_known(name) && nearly(name, [table].into_iter()).is_some();
+    match object.keys().find(is_near) {
+        Some(name) => format!(", and the file has {}, which nothing reads", fabric::visible(name)),
+        None => String::new(),
+    }
+}
+
+fn tables() -> impl Iterator<Item = &'static str> {
+    TABLES.into_iter().chain(DUAL_TOR)
+}
+
+fn is_known(table: &str) -> bool {
+    tables().chain(OTHER_TABLES).any(|known| known == table)
+}
+
 fn misspelt(file: &str, key: String, what: &str, near: &str) -> Finding {
     Finding {
         kind: FindingKind::UnknownKey,
@@ -63,8 +91,6 @@ fn misspelt(file: &str, key: String, what: &str, near: &str) -> Finding {
 
 /// Reports tables, and fields of `DEVICE_METADATA`, whose names are nearly those that are read.
 pub(super) fn check_tables(reader: &mut Reader<'_>) {
-    let tables = || TABLES.into_iter().chain(DUAL_TOR);
-    let is_known = |table: &str| tables().chain(OTHER_TABLES).any(|known| known == table);
     let found = reader.object.keys().filter(|table| !is_known(table)).filter_map(|table| {
         let near = nearly(table, tables())?;
         Some(misspelt(reader.file, table.clone(), "table", near))
@@ -94,7 +120,6 @@ mod tests {
 
     #[test]
     fn tables_of_sonic_are_no_misspelt_ones() {
-        let tables = || TABLES.into_iter().chain(DUAL_TOR);
         for (table, near) in [
             ("BUFFER_PROFIL", Some("BUFFER_PROFILE")),
             ("BUFFER_PROFILES", Some("BUFFER_PROFILE")),
