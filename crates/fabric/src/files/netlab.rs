@@ -5,24 +5,37 @@
 //!
 //! A node with `role: host`, or with the device `linux` and no other role, is a host; any other node is a switch.
 //! `role`, `device` and `group` may name a layer. A link with one node is a stub and is skipped; a link with three or
-//! more becomes a bridge between them. The attribute `ifname` of an interface names its port. The files state neither
-//! rates nor delays.
+//! more becomes a bridge between them. The attribute `ifname` of an interface names its port. `bandwidth` of a link, or
+//! of a group of links, is its rate in kbps, the unit in which netlab configures interfaces. The files state no delays.
+//!
+//! A key of a link that is neither a node nor an attribute is an error if its value is that of an interface, a map or
+//! nothing. `defaults.attributes` declares attributes of links and interfaces of the user's own.
 
 use super::error::FileError;
 use super::plain::{Options, ParsedNode, ParsedTopology, counted, fail, named_like_a_host, reason_from};
 use super::yaml;
 use crate::decision::Subject;
 use crate::{Fabric, NodeKind};
+use units::Rate;
 use yaml_rust2::Yaml;
 
 /// Attributes of links, from netlab and its modules.
 #[rustfmt::skip]
-const LINK_KEYS: [&str; 43] = [
+const LINK_KEYS: [&str; 48] = [
     "interfaces", "prefix", "type", "mtu", "name", "role", "group", "vlan", "vrf", "bgp", "ospf", "isis",
     "eigrp", "rip", "ripv2", "babel", "mpls", "ldp", "dhcp", "gateway", "pool", "unnumbered", "ipv4", "ipv6",
     "linkindex", "shutdown", "stp", "lag", "evpn", "vxlan", "sr", "srv6", "bfd", "disable", "graph", "clab", "libvirt",
-    "bridge", "ra", "routing", "tc", "pim", "firewall",
+    "bridge", "ra", "routing", "tc", "pim", "firewall", "bandwidth", "vlan_name", "parentindex", "tunnel", "provider",
 ];
+
+/// Attributes of interfaces that are none of links.
+const INTERFACE_KEYS: [&str; 4] = ["node", "ifname", "ifindex", "mac"];
+
+/// Attributes of links that are none of interfaces, or that are read only at the link.
+const ONLY_OF_LINKS: [&str; 4] = ["interfaces", "bandwidth", "disable", "prefix"];
+
+/// The ends of a link in expanded topologies of old releases, beside the nodes.
+const OLD_ENDS: [&str; 2] = ["left", "right"];
 
 /// Blocks of a topology that define neither nodes nor links: settings, and defaults of configuration modules.
 #[rustfmt::skip]
@@ -60,8 +73,70 @@ fn unread_blocks(document: &Yaml) -> Vec<String> {
     keys.filter(|key| !is_known(key)).collect()
 }
 
-/// Returns all links of a topology with their locations.
-fn all_links(document: &Yaml) -> Result<Vec<(String, &Yaml)>, FileError> {
+/// Returns whether the user declares an attribute of this kind, `link` or `interface`, in `defaults.attributes`, or in
+/// the `defaults.link_attr` of old releases.
+fn is_declared(document: &Yaml, kind: &str, key: &str) -> bool {
+    let declared = at(document, &["defaults", "attributes", kind]);
+    let old = at(document, &["defaults", "link_attr"]);
+    let names = declared.as_vec().into_iter().chain(old.as_vec()).flatten().filter_map(text);
+    let names = names.chain(yaml::entries(declared).into_iter().filter_map(|(name, _)| text(name)));
+    let first = key.split('.').next().unwrap_or_default();
+    names.chain(yaml::entries(old).into_iter().filter_map(|(name, _)| text(name))).any(|name| name == first)
+}
+
+/// Returns the unknown attributes of the interfaces of a link, with their locations.
+fn unknown_of_interfaces(document: &Yaml, location: &str, link: &Yaml, plain: &ParsedTopology) -> Vec<String> {
+    let listed = |location: &str, all: &'_ [Yaml]| -> Vec<(String, Yaml)> {
+        all.iter().enumerate().map(|(at, one)| (format!("{location}[{at}]"), one.clone())).collect()
+    };
+    let interfaces = match (link, yaml::get(link, "interfaces")) {
+        (Yaml::Array(all), _) => listed(location, all),
+        (_, Yaml::Array(all)) => listed(&format!("{location}.interfaces"), all),
+        _ => {
+            let of_nodes = yaml::entries(link).into_iter().filter_map(|(key, value)| Some((text(key)?, value)));
+            let of_nodes = of_nodes.filter(|(key, _)| plain.has(key));
+            of_nodes.map(|(key, value)| (format!("{location}.{key}"), value.clone())).collect()
+        }
+    };
+    let is_known = |key: &str| {
+        let first = key.split('.').next().unwrap_or_default();
+        let of_netlab = INTERFACE_KEYS.contains(&first) || LINK_KEYS.contains(&first);
+        (of_netlab && !ONLY_OF_LINKS.contains(&first))
+            || first.starts_with('_')
+            || ["link", "interface"].iter().any(|kind| is_declared(document, kind, key))
+    };
+    let unknown = interfaces.iter().flat_map(|(location, interface)| {
+        let keys = yaml::entries(interface).into_iter().filter_map(|(key, _)| text(key));
+        keys.filter(|key| !is_known(key)).map(move |key| format!("{location}.{key}"))
+    });
+    unknown.collect()
+}
+
+/// Returns the rate that a link or its group states.
+fn rate_of(location: &str, link: &ParsedLinkText<'_>) -> Result<Option<Rate>, FileError> {
+    let kbps = match (yaml::get(link.yaml, "bandwidth"), link.bandwidth) {
+        (Yaml::BadValue | Yaml::Null, of_group) => of_group,
+        (own, _) => Some(own),
+    };
+    let Some(value) = kbps else { return Ok(None) };
+    let kbps = value.as_i64().and_then(|kbps| u64::try_from(kbps).ok()).and_then(|kbps| kbps.checked_mul(1_000));
+    match kbps.and_then(Rate::from_bps) {
+        Some(rate) => Ok(Some(rate)),
+        None => fail(location, "`bandwidth` must be a number of kbps, like 100000000 for 100 Gbps"),
+    }
+}
+
+/// A link of a file.
+struct ParsedLinkText<'y> {
+    location: String,
+    yaml: &'y Yaml,
+    /// `bandwidth` of the group that has the link as a member.
+    bandwidth: Option<&'y Yaml>,
+}
+
+/// Returns all links of a topology. Adds the attributes of aggregated links that are not read to `unread`.
+fn all_links<'y>(document: &'y Yaml, unread: &mut Vec<String>) -> Result<Vec<ParsedLinkText<'y>>, FileError> {
+    let mut links = |location: &str, value: &'y Yaml| links(location, value, None, unread);
     let mut found = links("links", yaml::get(document, "links"))?;
     for block in ["vlans", "vrfs"] {
         for (name, value) in yaml::entries(yaml::get(document, block)) {
@@ -99,16 +174,29 @@ pub fn read_netlab(content: &str, options: &Options) -> Result<Fabric, FileError
             return fail("nodes", format!("duplicate node `{name}`"));
         }
     }
-    let links = all_links(&document)?;
+    let links = all_links(&document, &mut unread)?;
     let (mut stubs, mut bridges, mut disabled) = (Vec::new(), Vec::new(), Vec::new());
-    for (index, (location, link)) in links.into_iter().enumerate() {
+    for (index, parsed) in links.into_iter().enumerate() {
+        let (location, link) = (parsed.location.clone(), parsed.yaml);
         let ends = ends(link, &plain);
-        if let Yaml::Hash(_) = link {
-            let keys = yaml::entries(link).into_iter().filter_map(|(key, _)| text(key));
-            // `bgp.role` is an attribute of a netlab module, so only the part before the dot is compared.
-            let is_known = |key: &str| plain.has(key) || LINK_KEYS.contains(&key.split('.').next().unwrap_or_default());
-            unread.extend(keys.filter(|key| !is_known(key)).map(|key| format!("{location}.{key}")));
+        // `bgp.role` is an attribute of a netlab module, so only the part before the dot is compared.
+        let is_known = |key: &str| {
+            plain.has(key)
+                || LINK_KEYS.contains(&key.split('.').next().unwrap_or_default())
+                || key.starts_with('_')
+                || is_declared(&document, "link", key)
+        };
+        for (key, value) in yaml::entries(link).into_iter().filter_map(|(key, value)| Some((text(key)?, value))) {
+            if is_known(&key) {
+                continue;
+            }
+            if matches!(value, Yaml::Hash(_) | Yaml::Null) && !OLD_ENDS.contains(&key.as_str()) {
+                let declare = "an attribute of your own is declared in `defaults.attributes.link`";
+                return fail(location, format!("`{key}` is no node, and no attribute of a link: {declare}"));
+            }
+            unread.push(format!("{location}.{key}"));
         }
+        unread.extend(unknown_of_interfaces(&document, &location, link, &plain));
         if ends.is_empty() {
             return fail(location, "names no node: write `r1-r2`, [r1, r2] or {r1: , r2: }");
         }
@@ -119,10 +207,12 @@ pub fn read_netlab(content: &str, options: &Options) -> Result<Fabric, FileError
             disabled.push(ends.iter().map(|(node, _)| node.as_str()).collect::<Vec<_>>().join("-"));
             continue;
         }
+        let mut spec = options.link;
+        spec.rate = rate_of(&location, &parsed)?.unwrap_or(spec.rate);
         match ends.as_slice() {
             [(node, _)] => stubs.push(node.clone()),
             [a, b] => {
-                plain.connect(a, b, options.link).or_else(|id| fail(location, format!("`{id}` is no node")))?;
+                plain.connect(a, b, spec).or_else(|id| fail(location, format!("`{id}` is no node")))?;
             }
             several => {
                 let name = format!("bridge-{}", index + 1);
@@ -133,7 +223,7 @@ pub fn read_netlab(content: &str, options: &Options) -> Result<Fabric, FileError
                 bridges.push(name.clone());
                 for end in several {
                     plain
-                        .connect(end, &(name.clone(), String::new()), options.link)
+                        .connect(end, &(name.clone(), String::new()), spec)
                         .or_else(|id| fail(&location, format!("`{id}` is no node")))?;
                 }
             }
@@ -165,15 +255,22 @@ fn device(value: &Yaml) -> Option<String> {
     text(yaml::get(value, "device"))
 }
 
-/// Returns links with their locations, including the links in groups and aggregated links.
-fn links<'y>(location: &str, value: &'y Yaml) -> Result<Vec<(String, &'y Yaml)>, FileError> {
+/// Returns the links in a list or map, including the links in groups and aggregated links. `bandwidth`: that of the
+/// group.
+fn links<'y>(
+    location: &str,
+    value: &'y Yaml,
+    bandwidth: Option<&'y Yaml>,
+    unread: &mut Vec<String>,
+) -> Result<Vec<ParsedLinkText<'y>>, FileError> {
     let mut found = Vec::new();
     let items = match value {
         Yaml::Array(items) => items,
         Yaml::BadValue | Yaml::Null => return Ok(found),
         Yaml::Hash(_) => {
             for (name, value) in yaml::entries(value) {
-                found.extend(links(&format!("{location}.{}", text(name).unwrap_or_default()), value)?);
+                let location = format!("{location}.{}", text(name).unwrap_or_default());
+                found.extend(links(&location, value, bandwidth, unread)?);
             }
             return Ok(found);
         }
@@ -182,10 +279,15 @@ fn links<'y>(location: &str, value: &'y Yaml) -> Result<Vec<(String, &'y Yaml)>,
     for (index, link) in items.iter().enumerate() {
         let location = format!("{location}[{index}]");
         let of_lag = at(link, &["lag", "members"]);
+        let own = Some(yaml::get(link, "bandwidth")).filter(|value| !value.is_badvalue());
         match (yaml::get(link, "members"), of_lag) {
-            (Yaml::BadValue, Yaml::BadValue) => found.push((location, link)),
-            (Yaml::BadValue, members) => found.extend(links(&format!("{location}.lag.members"), members)?),
-            (members, _) => found.extend(links(&format!("{location}.members"), members)?),
+            (Yaml::BadValue, Yaml::BadValue) => found.push(ParsedLinkText { location, yaml: link, bandwidth }),
+            (Yaml::BadValue, members) => {
+                // The bandwidth of an aggregated link is not that of its members.
+                unread.extend(own.map(|_| format!("{location}.bandwidth")));
+                found.extend(links(&format!("{location}.lag.members"), members, None, unread)?);
+            }
+            (members, _) => found.extend(links(&format!("{location}.members"), members, own.or(bandwidth), unread)?),
         }
     }
     Ok(found)

@@ -48,6 +48,51 @@ fn netlab_blocks_that_are_not_read_are_said() {
 }
 
 #[test]
+fn unknown_nodes_and_attributes_of_netlab_links_are_not_passed_over() {
+    let rest = "- l2-s1\n- h1-l1\n- h2-l2\n";
+    let with = |link: &str| format!("{NETLAB}links:\n- l1-s1\n{link}{rest}");
+    for (link, unknown) in [
+        ("- {l1: , s9: }\n", "s9"),
+        ("- {l1: {ifname: Ethernet1}, s9: {ifname: Ethernet1}}\n", "s9"),
+        ("- {l1: , s2: , s9: }\n", "s9"),
+    ] {
+        let message = fails(&with(link));
+        assert!(message.starts_with(&format!("links[1]: `{unknown}` is no node")), "{message}");
+    }
+    for (link, unread) in [
+        ("- {l1: , s2: , colour: red}\n", Some("1 unknown key not read: links[1].colour")),
+        ("- {l1: {ifnam: Ethernet1}, s2: {ifname: Ethernet1}}\n", Some("1 unknown key not read: links[1].l1.ifnam")),
+        (
+            "- interfaces: [{node: l1, ifnam: x}, {node: s2, bandwidth: 9}]\n",
+            Some("2 unknown keys not read: links[1].interfaces[0].ifnam, links[1].interfaces[1].bandwidth"),
+        ),
+        ("- [l1, {node: s2, ifnam: x}]\n", Some("1 unknown key not read: links[1][1].ifnam")),
+        ("- {l1: {ipv4: 1, bgp.role: x}, s2: {ifname: e, ospf: {cost: 3}}, stp: , vlan: {trunk: }}\n", None),
+    ] {
+        let fabric = of(&with(link));
+        let found = lines(&fabric).into_iter().find(|line| line.contains("not read"));
+        assert_eq!(found.as_deref(), unread, "{link}");
+    }
+    let declared = "defaults.attributes.link: {colour: dict}\n";
+    let fabric = of(&(declared.to_owned() + &with("- {l1: , s2: , colour: {red: 1}}\n")));
+    assert!(!lines(&fabric).iter().any(|line| line.contains("not read")), "{:?}", lines(&fabric));
+}
+
+#[test]
+fn the_bandwidth_of_netlab_links_is_their_rate_in_kbps() {
+    let links = "links:\n- {l1: , s1: , bandwidth: 400000000}\n- l2-s1\n- {bandwidth: 25000000, members: [h1-l1, \
+                 {h2: , l2: , bandwidth: 10000000}]}\n- {bandwidth: 1, lag: {members: [l1-s2]}}\n";
+    let fabric = of(&(NETLAB.to_owned() + links));
+    let rates: Vec<u64> = fabric.links().iter().map(|link| link.rate.as_bps() / 1_000_000_000).collect();
+    assert_eq!(rates, [400, 100, 25, 10, 100], "the other links have the default");
+    assert_eq!(lines(&fabric).last().map(String::as_str), Some("1 unknown key not read: links[3].bandwidth"));
+    for wrong in ["100G", "0", "-5", "1.5", "[1]"] {
+        let message = fails(&(NETLAB.to_owned() + &links.replace("400000000", wrong)));
+        assert!(message.starts_with("links[0]: `bandwidth` must be a number of kbps"), "{wrong}: {message}");
+    }
+}
+
+#[test]
 fn disabled_links_of_netlab_are_left_out() {
     let core =
         "links:\n- l1-s1\n- l2-s1\n- h1-l1\n- h2-l2\n- {l1: , s2: , disable: true}\n- {l2: , s2: , disable: false}\n";

@@ -394,7 +394,7 @@ fn unknown_keys_of_labs_are_reported_and_tools_are_no_routers() {
     assert_eq!(hosts(&fabric), ["h1", "h2", "h3"]);
     assert_eq!(lines(&fabric), ["3 unknown keys not read: imge, knd, xtra"]);
     let netlab = "groups: {hosts: {members: [a, b], role: host}}\nnodes: [a, b, leaf1, spine1]\nlinks:\n- a-leaf1\n\
-                  - {leaf1: , spine1: , bandwith: 1, bgp.role: x}\n- {spine1: , b: , spinex: }\n";
+                  - {leaf1: , spine1: , bandwith: 1, bgp.role: x}\n- {spine1: , b: , spinex: 1}\n";
     let fabric = of(netlab);
     assert_eq!(hosts(&fabric), ["a", "b"]);
     let expected = "2 unknown keys not read: links[1].bandwith, links[2].spinex";
@@ -434,7 +434,7 @@ fn values_missing_in_a_table_or_lab_are_decided_and_reported() {
     let fabric = of(netlab);
     assert_eq!(hosts(&fabric), ["h1", "h2"]);
     assert!(lines(&fabric).contains(&"1 link of three or more nodes is a bridge: bridge-5".to_owned()));
-    assert!(lines(&fabric).contains(&"1 unknown key not read: links[2].bandwidth".to_owned()));
+    assert!(!lines(&fabric).iter().any(|line| line.contains("not read")), "{:?}", lines(&fabric));
 
     // Interfaces may state the names of their ports.
     let ports = "nodes: {l1: {role: leaf}, h1: {role: host}, h2: {role: host}}\nlinks:\n\
