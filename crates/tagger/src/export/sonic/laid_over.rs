@@ -259,6 +259,12 @@ pub(super) fn notes(
              queue needs dynamic_th 7 or more (no limit), or static_th as large as its pool"
         ));
     }
+    for (key, kind) in model::foreign_lossy(&platform.config) {
+        notes.push(format!(
+            "{name}: {key}: its pool has {kind} thresholds. The platform's file has it before the merge, and it \
+             concerns lossy frames; whether the ASIC accepts it is not checked"
+        ));
+    }
     notes.extend(shared_headroom(name, merged));
     let queues = model::ports_of(&platform.config, "BUFFER_QUEUE", 15);
     let ours = interfaces(view);

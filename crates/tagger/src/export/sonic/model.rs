@@ -114,6 +114,33 @@ pub(super) fn is_lossy(config: &Config, profile: &str) -> bool {
     names_contain("lossy") || (!names_contain("lossless") && queue_limit(config, profile).is_some())
 }
 
+/// Returns the field of a threshold whose kind is not that of the profile's pool, and the kind of the pool.
+fn foreign_threshold(config: &Config, fields: &Value) -> Option<(&'static str, &'static str)> {
+    let pool = config.get("BUFFER_POOL")?.get(named(fields, "pool")?)?;
+    match (text(pool, "mode")?, fields.get("dynamic_th"), fields.get("static_th")) {
+        ("static", Some(_), None) => Some(("dynamic_th", "static")),
+        ("dynamic", None, Some(_)) => Some(("static_th", "dynamic")),
+        _ => None,
+    }
+}
+
+/// Returns whether a profile is for lossy frames by its own name, else by that of its pool, and has no `xoff`.
+fn drops(name: &str, fields: &Value) -> bool {
+    let pool = named(fields, "pool").unwrap_or_default();
+    let is_named = name.contains("lossy") || (!name.contains("lossless") && pool.contains("lossy"));
+    is_named && fields.get("xoff").is_none()
+}
+
+/// Returns the lossy profiles with a threshold of another kind than their pool: key, and kind of the pool.
+pub(super) fn foreign_lossy(config: &Config) -> Vec<(String, &'static str)> {
+    let lossy = entries(config, "BUFFER_PROFILE").filter(|(name, fields)| drops(name, fields));
+    let foreign = lossy.filter_map(|(name, fields)| {
+        let (field, kind) = foreign_threshold(config, fields)?;
+        Some((format!("BUFFER_PROFILE|{name}.{field}"), kind))
+    });
+    foreign.collect()
+}
+
 /// Ports whose entries are checked; `None` for all.
 pub type Ports<'a> = Option<&'a BTreeSet<&'a str>>;
 
@@ -248,12 +275,12 @@ impl Check<'_> {
                     self.wrong(format!("BUFFER_PROFILE|{name}"), "it has no `size`");
                 }
             }
-            let pool = self.config.get("BUFFER_POOL").and_then(|pools| pools.get(pool));
-            match (pool.and_then(|pool| text(pool, "mode")), dynamic, fields.get("static_th")) {
-                (_, Some(_), Some(_)) => self.wrong(key("static_th"), "beside `dynamic_th`: a profile has one of them"),
-                (Some("static"), Some(_), None) => self.wrong(key("dynamic_th"), "its pool has static thresholds"),
-                (Some("dynamic"), None, Some(_)) => self.wrong(key("static_th"), "its pool has dynamic thresholds"),
-                _ => {}
+            if dynamic.is_some() && fields.get("static_th").is_some() {
+                self.wrong(key("static_th"), "beside `dynamic_th`: a profile has one of them");
+            }
+            // Published templates have such lossy profiles; they are in the notes.
+            if let Some((field, kind)) = foreign_threshold(self.config, fields).filter(|_| !drops(name, fields)) {
+                self.wrong(key(field), format!("its pool has {kind} thresholds"));
             }
         }
         for (name, fields) in entries(self.config, "SCHEDULER") {

@@ -211,6 +211,29 @@ fn a_queue_that_drops_is_lossy_under_any_name() {
 }
 
 #[test]
+fn a_lossy_threshold_of_another_kind_than_its_pool_is_a_note_and_a_lossless_one_is_refused() {
+    let mut lossy: Value = serde_json::from_str(&platform()).unwrap();
+    lossy["BUFFER_PROFILE"]["ingress_lossy_profile"] =
+        json!({ "pool": "ingress_lossless_pool", "size": "0", "static_th": "67117468" });
+    let foreign = "BUFFER_PROFILE|ingress_lossy_profile.static_th: its pool has dynamic thresholds";
+    let notes = made(&lossy.to_string(), None, false).unwrap().notes;
+    let found = notes.iter().find(|note| note.contains("static_th: its pool")).unwrap();
+    assert!(found.starts_with(&format!("leaf-1: {foreign}. The platform's file has it before")), "{found}");
+    let profile = lossy["BUFFER_PROFILE"]["ingress_lossy_profile"].take();
+    for (name, xoff) in [("ingress_lossless_other", false), ("ingress_lossy_profile", true)] {
+        let mut other = lossy.clone();
+        other["BUFFER_PROFILE"]["ingress_lossy_profile"] =
+            json!({"pool": "ingress_lossless_pool", "size": "0", "dynamic_th": "3"});
+        other["BUFFER_PROFILE"][name] = profile.clone();
+        if xoff {
+            other["BUFFER_PROFILE"][name]["xoff"] = "9000".into();
+        }
+        let refused = made(&other.to_string(), None, false).unwrap_err();
+        assert!(refused.contains(&format!("BUFFER_PROFILE|{name}.static_th: its pool has dynamic")), "{refused}");
+    }
+}
+
+#[test]
 fn faults_at_ports_of_no_cable_are_the_platforms_and_faults_of_ours_are_not_hidden_by_them() {
     let with = |entry: &str| changed(&[("\"BUFFER_PG\": {", &format!("\"BUFFER_PG\": {{{entry},"))]);
     let profile = "{\"profile\": \"ingress_lossy_profile\"}";
