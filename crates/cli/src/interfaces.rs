@@ -5,7 +5,7 @@ use crate::commands::tagger::read_text;
 use crate::failure::Failure;
 use fabric::{Fabric, NodeId, PortIndex};
 use std::path::PathBuf;
-use tagger::export::{Dialect, ExportError, Interfaces};
+use tagger::export::{Dialect, ExportError, Interfaces, trailing_number};
 use text::numbers::counted_as;
 
 /// Interface names of switches.
@@ -95,6 +95,44 @@ fn assignment(fabric: &Fabric, node: NodeId, name: impl Fn(PortIndex) -> Option<
     format!("{}{}", shown.join(", "), if ports.len() > SHOWN { " ..." } else { "" })
 }
 
+/// Lanes of the largest ports of SONiC's names.
+const MOST_LANES: u32 = 8;
+
+/// Returns the number of lanes by which the numbers in a switch's port names differ: the largest of 1, 2, 4 and 8 that
+/// divides all of them. `None` without a number above 0.
+fn lanes_between_ports(fabric: &Fabric, node: NodeId) -> Option<u32> {
+    let names = (0..fabric.ports(node).len() as PortIndex).filter_map(|port| fabric.port_name(node, port));
+    let numbers = names.filter_map(trailing_number).filter(|number| *number > 0);
+    numbers.map(|number| (number & number.wrapping_neg()).min(MOST_LANES)).min()
+}
+
+/// Returns the help for names of SONiC, which number lanes: the pattern that divides by the lanes between the ports.
+fn numbered_by_lanes(fabric: &Fabric, switches: &[NodeId]) -> String {
+    let spaced = switches.iter().filter_map(|&node| Some((lanes_between_ports(fabric, node)?, node)));
+    let spaced: Vec<(u32, NodeId)> = spaced.collect();
+    let lanes = spaced.iter().map(|(lanes, _)| *lanes).min().unwrap_or(MOST_LANES);
+    let formula = |lanes: u32| match lanes {
+        1 => "{digits+1}".to_owned(),
+        lanes => format!("{{digits/{lanes}+1}}"),
+    };
+    // Ports without a cable may lie between those of the fabric.
+    let smaller = match lanes {
+        1 => String::new(),
+        _ => format!("; {} if ports without a cable lie between them", formula(lanes / 2)),
+    };
+    let other = spaced.iter().find(|(other, _)| *other != lanes).map(|&(other, node)| {
+        let name = fabric.name(node);
+        format!("; the ports of `{name}` are {other} lanes apart, so export it apart (--only) with {}", formula(other))
+    });
+    format!(
+        "--interface 'Ethernet{}/1' names Ethernet0 Ethernet1/1 and Ethernet{lanes} Ethernet2/1, for ports {} \
+         apart{smaller}{}; --interfaces FILE with lines of switch,port,interface names single ports",
+        formula(lanes),
+        counted_as(lanes.into(), "lane", "lanes"),
+        other.unwrap_or_default()
+    )
+}
+
 /// Adds to the error about unnamed ports the names that the default pattern of the dialect would assign.
 fn help_out(error: ExportError, fabric: &Fabric, dialect: Dialect, switches: &[NodeId]) -> Failure {
     let pattern = dialect.usual_pattern();
@@ -116,11 +154,9 @@ fn help_out(error: ExportError, fabric: &Fabric, dialect: Dialect, switches: &[N
             );
             Failure::input(error.to_string(), help)
         }
-        ExportError::OtherSystem { .. } => {
-            let help = "--interface 'Ethernet{digits/4+1}/1' names Ethernet0 Ethernet1/1 and Ethernet4 \
-                Ethernet2/1, for ports of 4 lanes; {digits/8+1} is for 8 lanes, --interfaces FILE with lines of \
-                switch,port,interface for single ports";
-            Failure::input(error.to_string(), help)
+        ExportError::OtherSystem { .. } => Failure::input(error.to_string(), numbered_by_lanes(fabric, switches)),
+        ExportError::NoDigits { why, .. } if !why.is_empty() && dialect == Dialect::Eos => {
+            Failure::input(error.to_string(), numbered_by_lanes(fabric, switches))
         }
         ExportError::Port { .. } | ExportError::NoDigits { .. } => {
             let help = "the fabric's file is of another system: --interface with {digits}, as in Ethernet{digits*4-4}, \
@@ -129,5 +165,47 @@ fn help_out(error: ExportError, fabric: &Fabric, dialect: Dialect, switches: &[N
             Failure::input(error.to_string(), help)
         }
         _ => wrong(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabric::{FabricBuilder, LinkSpec};
+    use units::{Rate, Time};
+
+    /// Builds switches with ports of these numbers, each to its own host.
+    fn switches(ports: &[&[u32]]) -> (Fabric, Vec<NodeId>) {
+        let mut builder = FabricBuilder::new("file");
+        let mut nodes = Vec::new();
+        for (at, ports) in ports.iter().enumerate() {
+            let switch = builder.add_switch(format!("T{at}"), 1);
+            for port in *ports {
+                let host = builder.add_host(format!("h{at}-{port}"));
+                let link = builder.connect(switch, host, LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500)));
+                builder.name_ports(link, &format!("Ethernet{port}"), "");
+            }
+            nodes.push(switch);
+        }
+        (builder.build().unwrap(), nodes)
+    }
+
+    #[test]
+    fn the_divisor_is_the_spacing_of_the_ports() {
+        for (ports, pattern) in [
+            (&[0, 8, 16, 24][..], "--interface 'Ethernet{digits/8+1}/1' names Ethernet0 Ethernet1/1 and Ethernet8 "),
+            (&[0, 16, 48], "--interface 'Ethernet{digits/8+1}/1'"),
+            (&[0, 4, 8], "--interface 'Ethernet{digits/4+1}/1' names Ethernet0 Ethernet1/1 and Ethernet4 "),
+            (&[2, 8], "--interface 'Ethernet{digits/2+1}/1'"),
+            (&[0, 1, 2], "--interface 'Ethernet{digits+1}/1' names Ethernet0 Ethernet1/1 and Ethernet1 "),
+        ] {
+            let (fabric, nodes) = switches(&[ports]);
+            let help = numbered_by_lanes(&fabric, &nodes);
+            assert!(help.starts_with(pattern) && !help.contains("--only"), "{ports:?}: {help}");
+        }
+        let (fabric, nodes) = switches(&[&[0, 4], &[0, 8]]);
+        let help = numbered_by_lanes(&fabric, &nodes);
+        let said = "the ports of `T1` are 8 lanes apart, so export it apart (--only) with {digits/8+1}";
+        assert!(help.starts_with("--interface 'Ethernet{digits/4+1}/1'") && help.contains(said), "{help}");
     }
 }

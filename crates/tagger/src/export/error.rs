@@ -70,8 +70,10 @@ pub enum ExportError {
         port: String,
     },
     /// Pattern of digits for a name without suitable digits.
-    #[error("port `{port}` of `{switch}`: its name does not end in a number that {pattern} could take")]
+    #[error("port `{port}` of `{switch}`: its name does not end in a number that {pattern} could take{why}")]
     NoDigits {
+        /// "" or a text such as ", for 4 / 8 has a remainder".
+        why: String,
         /// The switch.
         switch: String,
         /// Port name in the fabric's file.

@@ -134,9 +134,13 @@ impl Interfaces {
         let name = match (self.named.get(&(node, port)), fabric.port_name(node, port), &self.pattern) {
             (Some(name), ..) => name.clone(),
             (_, Some(own), Some(pattern)) if pattern.source == Source::Digits => {
-                let digits = &own[own.trim_end_matches(|c: char| c.is_ascii_digit()).len()..];
-                let named = digits.parse().ok().and_then(|number| pattern.with(number));
+                let named = trailing_number(own).and_then(|number| pattern.with(number));
+                let why = match trailing_number(own).filter(|number| i64::from(*number) % pattern.divisor != 0) {
+                    Some(number) => format!(", for {number} / {} has a remainder", pattern.divisor),
+                    None => String::new(),
+                };
                 named.ok_or_else(|| ExportError::NoDigits {
+                    why,
                     switch: fabric.name(node).to_owned(),
                     port: own.to_owned(),
                     pattern: pattern.text.clone(),
@@ -172,6 +176,11 @@ impl Interfaces {
             |node| (0..fabric.ports(node).len() as PortIndex).all(|port| fabric.port_name(node, port).is_some());
         self.pattern.as_ref().is_some_and(|pattern| pattern.source == Source::Port) && switches.all(named)
     }
+}
+
+/// Returns the number at the end of a port name, which `{digits}` takes; `None` without one.
+pub fn trailing_number(name: &str) -> Option<u32> {
+    name[name.trim_end_matches(|c: char| c.is_ascii_digit()).len()..].parse().ok()
 }
 
 impl Pattern {
@@ -244,7 +253,8 @@ mod tests {
         );
         let of_sonic = ["Ethernet0", "Ethernet12"];
         assert_eq!(named(Dialect::Eos, "Ethernet{digits/4+1}/1", &of_sonic).unwrap(), ["Ethernet1/1", "Ethernet4/1"]);
-        assert!(named(Dialect::Eos, "Ethernet{digits/8+1}/1", &of_sonic).is_err(), "12 / 8 has a remainder");
+        let refused = named(Dialect::Eos, "Ethernet{digits/8+1}/1", &of_sonic).unwrap_err();
+        assert!(refused.ends_with("Ethernet{digits/8+1}/1 could take, for 12 / 8 has a remainder"), "{refused}");
         assert_eq!(named(Dialect::Linux, "swp{digits}", &["7", "31"]).unwrap(), ["swp7", "swp31"]);
         let refused = named(Dialect::Sonic, "Ethernet{digits*4-4}", &["up"]).unwrap_err();
         assert!(refused.contains("port `up` of `T1`"), "{refused}");

@@ -38,6 +38,6 @@ pub use dialect::Dialect;
 pub use entries::{Entry, entries, gather};
 pub use error::ExportError;
 pub use factorise::{Factors, Group, QueueBinding, UnsupportedSwitch, factorise, groups};
-pub use interfaces::Interfaces;
+pub use interfaces::{Interfaces, trailing_number};
 pub use marks::{Kept, Lossy, Mark, Marks, USUAL_CLASSES};
 pub use view::{Cable, PortView, SwitchView};
