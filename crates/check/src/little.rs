@@ -113,8 +113,7 @@ impl LittleFindings {
         LittleFindings::collect(now, queues, false)
     }
 
-    /// Like [`LittleFindings::of`], for one of several intervals whose findings are merged by
-    /// [`LittleFindings::and_then`].
+    /// Like [`LittleFindings::of`], for one of several intervals. [`LittleFindings::and_then`] merges their findings.
     pub fn of_part<'a, I>(
         now: Time,
         queues: impl IntoIterator<Item = (BufferLocation, &'a QueueArea, u64, I)>,

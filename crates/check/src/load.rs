@@ -55,8 +55,7 @@ impl QueueLoad {
 pub fn watched_length(threshold: f64, capacity: u64) -> u64 {
     let share = |length: u64| length as f64 / capacity as f64;
     let mut length = (threshold.clamp(0.0, 1.0) * capacity as f64) as u64;
-    // The product is rounded, so `length` may be off by one or more: step to the smallest length whose quotient exceeds
-    // the threshold.
+    // The product is rounded, so `length` may be off by one or more: correct it by the exact condition.
     while length > 0 && share(length - 1) > threshold {
         length -= 1;
     }

@@ -26,7 +26,7 @@ pub struct ReorderWatch {
     next_index: u64,
     /// Numbers of received packets without a receive index, in the order of arrival.
     window: VecDeque<u64>,
-    /// Numbers of early packets whose own receive index has not been assigned yet, ascending.
+    /// Numbers of early packets that have no receive index yet, ascending.
     early: Vec<u64>,
 }
 

@@ -51,7 +51,7 @@ fn inside(path: &Path) -> Option<PathBuf> {
     Some(plain)
 }
 
-/// Returns the new target of a link on `page`, whose path is relative to the book.
+/// Returns the new target of a link on `page`. The path of `page` is relative to the book.
 fn link(book: &Path, all: &BTreeMap<PathBuf, String>, page: &Path, target: &str) -> Result<String, String> {
     let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
     let file = file.split('?').next().unwrap_or_default();

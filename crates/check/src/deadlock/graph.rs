@@ -279,7 +279,7 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the lexicographically first shortest cycle through `start`, by the distances of the last search: each
-    /// edge leads to the smallest queue whose distance to `start` equals the number of remaining edges.
+    /// edge leads to the smallest queue at a distance to `start` of the number of remaining edges.
     fn walk(&self, left: &BlockedSubgraph, start: u32, length: usize) -> Vec<CycleEdge> {
         let graph = self.graph;
         let mut cycle = Vec::with_capacity(length);

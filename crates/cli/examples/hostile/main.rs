@@ -63,7 +63,7 @@ struct Args {
 pub struct Field {
     /// Path of the command under test.
     pub tidegate: PathBuf,
-    /// Path of another build, whose results must be equal.
+    /// Path of another build. Both builds must have equal results.
     pub against: Option<PathBuf>,
     /// Working folder.
     pub folder: PathBuf,

@@ -381,6 +381,15 @@ fn names_of_sonic_are_refused_in_eos_and_mapped() {
     for said in ["port `Ethernet0` of `leaf-1` has the name of SONiC", "--interface 'Ethernet{digits/8+1}/1'"] {
         assert!(flat.contains(said), "{flat}");
     }
+    // The names of SONiC in a topology of another format.
+    let (fabric, rules) = rules(&scratch);
+    let converted = scratch.path("fabric.csv");
+    let ran = run(&["fabric", "convert", &fabric, &converted, "--to", "link-csv"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let of_csv =
+        run(&["tagger", "export", &rules, "--fabric", &converted, "--unproved", "--to", "eos", "--only", "leaf-1"]);
+    let said = "port `Ethernet0` of `leaf-1` has the name of SONiC";
+    assert!(of_csv.code == Some(2) && of_csv.err.replace("\n  ", " ").contains(said), "{}", of_csv.err);
     let mapped = eos(&["--interface", "Ethernet{digits/32+1}/1"]);
     assert_eq!(mapped.code, Some(0), "{}", mapped.err);
     let interfaces: Vec<&str> = mapped.out.lines().filter(|line| line.starts_with("interface ")).collect();

@@ -109,6 +109,16 @@ struct Runner {
     lookahead: Time,
 }
 
+impl Runner {
+    /// Creates node `node` of a ring of `nodes`. One node, whose position in the order of a window depends on the run,
+    /// sets `stop` at its run `stop_at_run`.
+    fn of_ring(node: u32, nodes: u64, stop_at_run: u64, stop: &Arc<AtomicBool>, lookahead: Time) -> Runner {
+        let stop_at_run = if node == (stop_at_run * 7 % nodes) as u32 { stop_at_run } else { 0 };
+        let (stop, until) = (Arc::clone(stop), Time::ZERO);
+        Runner { wires: 2, sent: 0, taken: 0, runs: 0, until, stop_at_run, stop, lookahead }
+    }
+}
+
 impl Node for Runner {
     type Message = Token;
     fn run(&mut self, window: &mut Window<'_, Token>) -> Time {
@@ -150,20 +160,7 @@ fn a_stop_takes_effect_after_one_node_a_thread_and_loses_no_message() {
         for stop_at_run in if cfg!(miri) { vec![2] } else { vec![1, 2, 3, 50, 1001] } {
             let stop = Arc::new(AtomicBool::new(false));
             let lookahead = Time::from_ps(lookahead_ps);
-            let runner = |node| {
-                // One node, at varying positions in the order of a window, sets the flag.
-                let stop_at_run = if node == (stop_at_run * 7 % nodes) as u32 { stop_at_run } else { 0 };
-                Runner {
-                    wires: 2,
-                    sent: 0,
-                    taken: 0,
-                    runs: 0,
-                    until: Time::ZERO,
-                    stop_at_run,
-                    stop: Arc::clone(&stop),
-                    lookahead,
-                }
-            };
+            let runner = |node| Runner::of_ring(node, nodes, stop_at_run, &stop, lookahead);
             let wires = ring(nodes as u32, &[1, 19], lookahead);
             let mut engine = Engine::new((0..nodes as u32).map(runner).collect(), &wires, threads).unwrap();
             engine.set_stop_flag(Arc::clone(&stop));

@@ -114,19 +114,7 @@ fn a_stop_at_one_rank_is_one_at_all_and_loses_no_message() {
     for (ranks, threads) in [(2, 1), (3, 2)] {
         for stop_at_run in if cfg!(miri) { vec![2] } else { vec![1, 2, 50] } {
             let wires = ring(nodes as u32, &[1, 19], Time::from_ns(1));
-            let runner = |node| {
-                let stop_at_run = if node == (stop_at_run * 7 % nodes) as u32 { stop_at_run } else { 0 };
-                Runner {
-                    wires: 2,
-                    sent: 0,
-                    taken: 0,
-                    runs: 0,
-                    until: Time::ZERO,
-                    stop_at_run,
-                    stop: Arc::default(),
-                    lookahead: Time::from_ns(1),
-                }
-            };
+            let runner = |node| Runner::of_ring(node, nodes, stop_at_run, &Arc::default(), Time::from_ns(1));
             let found = on_ranks(ranks, threads, (0..nodes as u32).map(runner).collect(), &wires, |mut engine| {
                 // Each rank has its own stop flag.
                 let stop = engine.nodes().find(|node| node.stop_at_run > 0).map(|node| Arc::clone(&node.stop));

@@ -44,10 +44,8 @@ fn fixed<'a>(config: &'a SwitchConfig, port: &Port) -> Vec<(u8, &'a str, u64)> {
 
 /// Reports profiles whose name states a lower speed or a shorter cable than the port has.
 pub(super) fn judge(device: &Device<'_>, findings: &mut Findings) {
-    for Misnamed { config, port, group, profile, stated, own } in misnamed(device) {
-        if stated.0 >= own.0 && stated.1 >= own.1 {
-            continue;
-        }
+    for misnamed in misnamed(device).filter(|it| !it.covers_port()) {
+        let Misnamed { config, port, group, profile, stated, own } = misnamed;
         let why = format!(
             "profile {profile} is for {} Mbps and {} m by its name, and {} has {} Mbps and {} m",
             stated.0, stated.1, port.name, own.0, own.1
@@ -65,6 +63,13 @@ struct Misnamed<'d> {
     profile: &'d str,
     stated: (u64, u64),
     own: (u64, u64),
+}
+
+impl Misnamed<'_> {
+    /// Whether the stated speed and cable are at least those of the port.
+    const fn covers_port(&self) -> bool {
+        self.stated.0 >= self.own.0 && self.stated.1 >= self.own.1
+    }
 }
 
 fn misnamed<'d>(device: &'d Device<'_>) -> impl Iterator<Item = Misnamed<'d>> {
@@ -89,8 +94,7 @@ fn platform(config: &SwitchConfig) -> &str {
 pub(super) fn assumptions(device: &Device<'_>) -> Vec<String> {
     let more = |count: usize| if count > 1 { format!(" (and {} more)", count - 1) } else { String::new() };
     let mut list = Vec::new();
-    let larger: Vec<Misnamed> =
-        misnamed(device).filter(|it| it.stated.0 >= it.own.0 && it.stated.1 >= it.own.1).collect();
+    let larger: Vec<Misnamed> = misnamed(device).filter(Misnamed::covers_port).collect();
     if let Some(first) = larger.first() {
         list.push(format!(
             "profiles named after a faster or longer link fit their ports: {} {} with {}{}",

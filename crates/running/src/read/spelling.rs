@@ -4,6 +4,7 @@ use super::known::{DUAL_TOR, TABLES};
 use super::reader::{Object, Reader};
 use crate::error::{Finding, FindingKind};
 use serde_json::Value;
+use strsim::osa_distance;
 
 /// Tables of SONiC that are not read, and whose names are near those that are.
 const OTHER_TABLES: [&str; 5] =
@@ -18,35 +19,18 @@ fn bare(name: &str) -> String {
     bare.strip_suffix("TABLE").map_or(bare.clone(), str::to_owned)
 }
 
-/// Returns the number of insertions, deletions, substitutions and transpositions of neighbours between two texts
-/// (optimal string alignment).
-fn edits(from: &str, to: &str) -> usize {
-    let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=to.len()).collect();
-    for (row, &one) in from.iter().enumerate() {
-        let mut next = vec![row + 1];
-        for (column, &other) in to.iter().enumerate() {
-            let substituted = last[column] + usize::from(one != other);
-            let mut least = substituted.min(last[column + 1] + 1).min(next[column] + 1);
-            if row > 0 && column > 0 && one == to[column - 1] && from[row - 1] == other {
-                least = least.min(before[column - 1] + 1);
-            }
-            next.push(least);
-        }
-        before = std::mem::replace(&mut last, next);
-    }
-    last[to.len()]
-}
-
 /// Returns the known name that an unknown one is nearly equal to.
 fn nearly<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     let name = bare(name);
+    // Longer names are no typing errors of the known ones, and the comparison would take long.
+    if name.len() > 64 {
+        return None;
+    }
     let near = known.filter_map(|known| {
         let bare = bare(known);
         // Two typing errors make another word of a short name.
         let most = if bare.len() <= 5 { 1 } else { 2 };
-        Some((edits(&name, &bare), known)).filter(|(edits, _)| *edits <= most)
+        Some((osa_distance(&name, &bare), known)).filter(|(edits, _)| *edits <= most)
     });
     near.min_by_key(|(edits, _)| *edits).map(|(_, known)| known)
 }
@@ -108,15 +92,6 @@ pub(super) fn check_tables(reader: &mut Reader<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn edits_are_counted() {
-        for (from, to, count) in
-            [("", "", 0), ("", "AB", 2), ("AB", "BA", 1), ("ABC", "AC", 1), ("ABC", "ADC", 1), ("QUEUE", "QEUEU", 2)]
-        {
-            assert_eq!((edits(from, to), edits(to, from)), (count, count), "{from} {to}");
-        }
-    }
 
     #[test]
     fn tables_of_sonic_are_no_misspelt_ones() {

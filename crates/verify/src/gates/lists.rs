@@ -173,6 +173,7 @@ impl Lists {
         let bases = nodes.iter().flat_map(|(_, lists)| lists).map(|list| list.base_ns);
         let zero = bases.min().unwrap_or(0);
         self.warn_of_late_starts(&nodes, zero);
+        self.warn_of_elements(&nodes);
         self.check_clocks(&nodes)?;
         for (node, lists) in nodes {
             self.add_node(fabric, &node, lists, zero).map_err(|error| (node, error))?;
@@ -180,7 +181,22 @@ impl Lists {
         Ok(())
     }
 
-    /// Warns of lists whose first cycle starts long after that of others: until then their ports have no gates.
+    /// Adds the warnings of the lists, with the first port and the number of further ports of each.
+    fn warn_of_elements(&mut self, nodes: &[(String, Vec<PortGates>)]) {
+        let mut ports: BTreeMap<&str, (String, usize)> = BTreeMap::new();
+        for (node, list) in nodes.iter().flat_map(|(node, lists)| lists.iter().map(move |list| (node, list))) {
+            for warning in &list.warnings {
+                let port = || (format!("`{}` of `{node}`", list.interface), 0);
+                ports.entry(warning).and_modify(|(_, more)| *more += 1).or_insert_with(port);
+            }
+        }
+        for (warning, (port, more)) in ports {
+            let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
+            self.warn(format!("{port}{more}: {warning}"));
+        }
+    }
+
+    /// Warns of lists with a first cycle long after that of others: until then their ports have no gates.
     fn warn_of_late_starts(&mut self, nodes: &[(String, Vec<PortGates>)], zero_ns: u64) {
         let all =
             nodes.iter().flat_map(|(node, lists)| lists.iter().map(move |list| (list.base_ns - zero_ns, node, list)));
@@ -266,9 +282,6 @@ impl Lists {
             }
             if list.holds {
                 self.warn("states that hold or release preemptable frames are read as gates: preemption is not judged");
-            }
-            for warning in &list.warnings {
-                self.warn(format!("`{}` of `{node}`: {warning}", list.interface));
             }
             if list.preempts {
                 self.warn(format!("`fp` of `{node}` makes classes preemptable: preemption is not judged"));

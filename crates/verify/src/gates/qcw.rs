@@ -5,6 +5,8 @@ use super::lists::PortGates;
 use super::taprio_options::FRAMING_BYTES;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+use std::collections::BTreeMap;
 
 #[derive(Deserialize)]
 struct File {
@@ -236,6 +238,23 @@ impl TryFrom<RawTable> for Table {
     }
 }
 
+/// Returns a warning about the elements of each interface's bridge port that are not read, by interface. Some of them,
+/// such as tables of traffic classes and of preemption, determine which gate applies to a frame.
+fn unread_elements(text: &str) -> BTreeMap<String, String> {
+    let document: Value = serde_json::from_str(text).unwrap_or_default();
+    let container = document.get("ietf-interfaces:interfaces").or_else(|| document.get("interfaces"));
+    let interfaces = container.and_then(|all| all.get("interface")?.as_array()).into_iter().flatten();
+    let warning = |interface: &Value| {
+        let name = interface.get("name")?.as_str()?.to_owned();
+        let port = interface.get("ieee802-dot1q-bridge:bridge-port").or_else(|| interface.get("bridge-port"))?;
+        let is_read = |key: &str| key.rsplit(':').next() == Some("gate-parameter-table");
+        let unread: Vec<String> =
+            port.as_object()?.keys().filter(|key| !is_read(key)).map(|key| fabric::visible(key).to_string()).collect();
+        (!unread.is_empty()).then(|| (name, format!("elements of the bridge port are not read: {}", unread.join(", "))))
+    };
+    interfaces.filter_map(warning).collect()
+}
+
 /// Returns the gate control list of every interface whose gates are enabled.
 ///
 /// # Errors
@@ -243,6 +262,7 @@ impl TryFrom<RawTable> for Table {
 pub fn parse(text: &str) -> Result<Vec<PortGates>, GateFileError> {
     let file: File = serde_json::from_str(text).map_err(GateFileError::of_json)?;
     let mut all = Vec::new();
+    let unread = unread_elements(text);
     for Interface { name, kind, enabled, port } in file.interfaces.interface {
         let table = port.and_then(|port| port.table).filter(|table| table.enabled);
         let Some(mut gates) = table.and_then(|table| table.gates) else { continue };
@@ -253,6 +273,7 @@ pub fn parse(text: &str) -> Result<Vec<PortGates>, GateFileError> {
         if kind.is_none() {
             gates.warnings.push("type is missing: without it the model has no bridge port".to_owned());
         }
+        gates.warnings.extend(unread.get(&name).cloned());
         all.push(PortGates { interface: name, ..gates });
     }
     match all.is_empty() {
@@ -291,6 +312,10 @@ mod tests {
         let bare = parse(&bare).unwrap();
         assert_eq!(bare[0].warnings.len(), 3, "{:?}", bare[0].warnings);
         assert!(bare[0].warnings[2].starts_with("type is missing"));
+        let class_table = "\"ieee802-dot1q-bridge:bridge-port\": {\"default-priority\": 0, \"traffic-class\": {},";
+        let more = parse(&GOOD.replacen("\"ieee802-dot1q-bridge:bridge-port\": {", class_table, 1)).unwrap();
+        let unread = "elements of the bridge port are not read: default-priority, traffic-class";
+        assert!(more[0].warnings.contains(&unread.to_owned()), "{:?}", more[0].warnings);
         let limits = "\"queue-max-sdu-table\": [{\"traffic-class\": 2, \"queue-max-sdu\": 500}, \
                       {\"traffic-class\": 3, \"queue-max-sdu\": 0, \"transmission-overrun\": \"9\"}], \
                       \"supported-list-max\": 16, \"gate-enabled\"";

@@ -13,7 +13,7 @@ const MOST_SEPARATE: usize = 3;
 pub struct FindingGroup<'f>(Vec<&'f Finding>);
 
 impl<'f> FindingGroup<'f> {
-    /// Returns the finding that stands for the group.
+    /// Returns the first finding of the group.
     pub fn first(&self) -> &'f Finding {
         self.0[0]
     }

@@ -6,7 +6,7 @@ use super::profile::{self, Profile};
 use super::source::{RulesOnFabric, read_text};
 use super::verify::SwitchArgs;
 use crate::exit::Exit;
-use crate::fabric_source;
+use crate::fabric_source::{self, Found};
 use crate::failure::Failure;
 use crate::interfaces::{InterfaceArgs, wrong};
 use crate::names::file_name;
@@ -168,6 +168,14 @@ pub fn check_names(fabric: &Fabric, names: &[String]) -> Result<(), Failure> {
     }
 }
 
+/// Whether the ports of the switches have the names of SONiC: the file is SONiC's, or a port is `Ethernet0`, which no
+/// other system has. Topologies in other formats state names of SONiC, too.
+fn has_names_of_sonic(found: &Found) -> bool {
+    let fabric = &found.fabric;
+    found.format == Some(fabric::files::Format::ConfigDb)
+        || fabric.switches().any(|node| fabric.port_named(node, "Ethernet0").is_some())
+}
+
 /// Runs the command.
 ///
 /// # Errors
@@ -176,7 +184,7 @@ pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
     args.target.check(args.to)?;
     check_listing(args)?;
     let (found, rules) = args.on.read_found()?;
-    let of_file = (found.format == Some(fabric::files::Format::ConfigDb)).then_some(Dialect::Sonic);
+    let of_file = has_names_of_sonic(&found).then_some(Dialect::Sonic);
     let fabric = found.fabric;
     check_names(&fabric, &args.switches)?;
     if args.to == Format::Sonic {
