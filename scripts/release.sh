@@ -1,24 +1,31 @@
 #!/usr/bin/env bash
 # Builds the command as it is released: optimised by a profile of how it is used, and packed with its completions,
-# manual pages and licences.
+# manual pages, the licences of all that it contains, and an SBOM.
 #
-#   scripts/release.sh               build, count instructions with the profile and without, pack
-#   scripts/release.sh --no-count    build and pack
+#   scripts/release.sh                   build, count instructions with the profile and without, pack
+#   scripts/release.sh --no-count        build and pack
+#   scripts/release.sh --profile FILE    build with a profile that exists, and pack
 #
 # The profile comes from the scenarios below; none of them is one that benches/instructions.sh counts, so that the count
 # says what a user gains. It needs llvm-profdata of the LLVM that rustc has: rustup's component llvm-tools, which is added
 # if rustup is there, or a program named by LLVM_PROFDATA or found in the PATH. Without, the release is built without a
 # profile, and says so.
 #
-# The archive and its checksum go to target/dist.
+# Archive, SBOM, profile and their checksums go to target/dist. The same sources, compiler and profile give the same archive in
+# any folder: threads make profiles of the same sources differ in a few counts, so a release publishes its own.
+# scripts/components.py, which lists the contents, needs python3.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-count=true
+count=true given=""
 case "${1:-}" in
     "") ;;
     --no-count) count=false ;;
-    *) echo "usage: $0 [--no-count]" >&2; exit 2 ;;
+    --profile)
+        [ -f "${2:-}" ] || { echo "$0: --profile needs a file, and '${2:-}' is none" >&2; exit 2; }
+        count=false given=$(realpath "$2")
+        ;;
+    *) echo "usage: $0 [--no-count | --profile FILE]" >&2; exit 2 ;;
 esac
 
 # Scenario, and what is changed in it. Every transport, every flow control, dense and sparse, on one thread and on two.
@@ -83,9 +90,11 @@ profdata() {
 }
 
 # Builds the command with flags, in a folder of its own: other flags would make cargo build everything else again.
-# Since a target is named, build scripts and macros do not get them.
+# Since a target is named, build scripts and macros do not get them. Messages of panics name source files: without the folders
+# of this machine.
 build() {
     local folder=$1 flags=$2
+    flags+=" --remap-path-prefix=$PWD=. --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
     CARGO_TARGET_DIR="$target/$folder" RUSTFLAGS="${RUSTFLAGS:-} $flags" \
         cargo build --profile distribution --locked --quiet --package tidegate --target "$host"
 }
@@ -106,8 +115,18 @@ train() {
     done
 }
 
-reader=$(profdata)
-if [ -z "$reader" ]; then
+mkdir -p "$target/release-profile"
+profile=$target/release-profile/tidegate.profdata
+reader=""
+if [ -z "$given" ]; then reader=$(profdata); fi
+if [ -n "$given" ]; then
+    echo "building with the profile $given"
+    [ "$given" -ef "$profile" ] || cp "$given" "$profile"
+    rm -rf "$target/release-profiled"
+    build release-profiled "-Cprofile-use=$profile"
+    program=$target/release-profiled/$host/distribution/tidegate
+elif [ -z "$reader" ]; then
+    rm -f "$profile"
     echo "##" >&2
     echo "## NO PROFILE: there is no llvm-profdata of LLVM $llvm; this is an ordinary release build" >&2
     echo "##" >&2
@@ -119,8 +138,6 @@ else
     echo "training on ${#training[@]} runs"
     program=$target/release-training/$host/distribution/tidegate
     LLVM_PROFILE_FILE="$work/raw/%p-%m.profraw" train "$program" > "$work/hashes.txt"
-    mkdir -p "$target/release-profile"
-    profile=$target/release-profile/tidegate.profdata
     "$reader" merge -o "$profile" "$work/raw"
     echo "building with the profile"
     # Cargo does not see that the profile is another one.
@@ -141,15 +158,33 @@ fi
 
 name=tidegate-$version-$host
 mkdir -p "$work/$name/completions" "$target/dist"
+rm -f "$target/dist/$name".*
 cp "$program" LICENSE-MIT LICENSE-APACHE README.md "$work/$name/"
 # What debuggers read is most of the file. Names of functions stay.
 if command -v strip > /dev/null; then strip --strip-debug "$work/$name/tidegate"; fi
+for folder in "$PWD" "${CARGO_HOME:-$HOME/.cargo}"; do
+    if grep -qaF "$folder/" "$work/$name/tidegate"; then
+        echo "the program contains the path $folder" >&2
+        exit 1
+    fi
+done
 for shell in bash zsh fish powershell elvish; do
     "$program" completions "$shell" > "$work/$name/completions/tidegate.$shell"
 done
 "$program" man "$work/$name/man"
+scripts/components.py --target "$host" --notices "$work/$name/THIRD-PARTY.txt" --sbom "$work/$name/tidegate.cdx.json"
+notices=$(rustc --print sysroot)/share/doc/rust/COPYRIGHT-library.html
+if [ -f "$notices" ]; then
+    cp "$notices" "$work/$name/"
+else
+    echo "## this Rust has no $notices: the archive lacks the notices of the standard library" >&2
+fi
 # The same sources make the same archive.
 when=$(git log -1 --format=%ct 2> /dev/null || echo 0)
-tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$when" -cf - "$name" |
+tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --mode=u+rw,go=u,go-w --mtime="@$when" -cf - "$name" |
     gzip -9n > "$target/dist/$name.tar.gz"
-(cd "$target/dist" && sha256sum "$name.tar.gz" | tee "$name.tar.gz.sha256")
+cp "$work/$name/tidegate.cdx.json" "$target/dist/$name.cdx.json"
+if [ -f "$profile" ]; then cp "$profile" "$target/dist/$name.profdata"; fi
+cd "$target/dist"
+sums=$(sha256sum "$name".*)
+tee "$name.sha256" <<< "$sums"
