@@ -1,3 +1,4 @@
+import errno
 import os
 import pickle
 import signal
@@ -6,6 +7,7 @@ from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolEx
 
 import pytest
 import tidegate
+from tidegate import _sweep
 
 AXES = {"traffic.0.fan_in": [2, 4, 8], "fabric.link.delay": ["500ns", "1us"]}
 SEEDS = [1, 2, 3]
@@ -83,6 +85,32 @@ def test_each_failed_run_is_named_with_its_values_and_seed(incast, tmp_path):
     assert str(failed.value).splitlines() == ["3 of 6 runs failed", *lines]
     copy = pickle.loads(pickle.dumps(failed.value))
     assert str(copy) == str(failed.value) and copy.runs == 6
+
+
+def test_a_full_disk_ends_the_sweep_and_names_the_run(incast, tmp_path, monkeypatch):
+    place, placed = _sweep._place, []
+
+    def fails_second(folder, files):
+        placed.append(folder)
+        if len(placed) == 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        place(folder, files)
+
+    monkeypatch.setattr(_sweep, "_place", fails_second)
+    with pytest.raises(tidegate.SweepError) as failed:
+        tidegate.sweep(incast, seeds=range(1, 6), executor=ThreadPoolExecutor(1), out=tmp_path / "python")
+    head, run, others = str(failed.value).splitlines()
+    assert head == "1 of 5 runs failed" and run.endswith(": OSError: [Errno 28] No space left on device")
+    assert others == "3 other runs have no result: continue with resume=True"
+    assert [path.name for path in (tmp_path / "python" / "runs").iterdir()] == [placed[0].name]
+    assert len(tidegate.sweep(incast, seeds=range(1, 6), out=tmp_path / "python", resume=True)) == 5
+
+
+def test_a_result_that_cannot_be_written_leaves_no_file(tmp_path):
+    (tmp_path / "runs").mkdir()
+    with pytest.raises(OSError):
+        _sweep._place(tmp_path / "runs" / "one", {"summary.json": b"{}", "no/folder": b""})
+    assert list((tmp_path / "runs").iterdir()) == [] and len(list(tmp_path.iterdir())) == 1
 
 
 class Refuses(ThreadPoolExecutor):

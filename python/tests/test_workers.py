@@ -1,9 +1,11 @@
 """Tests of worker checks before the first run: with test clients, and with Dask and Ray."""
 
 import os
+import platform
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
@@ -42,6 +44,9 @@ class Client:
         assert on_error == "return"
         return {worker: answer or probe() for worker, answer in self.answers.items()}
 
+    def scheduler_info(self):
+        return {"workers": self.answers}
+
 
 def test_workers_without_the_package_are_named_before_the_first_run(incast, tmp_path):
     lacks = "the package tidegate cannot be imported: No module named 'tidegate'"
@@ -78,8 +83,10 @@ def test_a_worker_that_joined_after_the_check_is_named_by_its_runs(incast, monke
             monkeypatch.setattr(tidegate, "__version__", "0.0.9")
             return answers
 
-    with pytest.raises(tidegate.SweepError, match=r"traffic.0.fan_in=8: RuntimeError: worker on .*: .* version 0.0.9"):
+    found = f"traffic.0.fan_in=8 on {platform.node()}: RuntimeError: .* version 0.0.9"
+    with pytest.raises(tidegate.SweepError, match=found) as failed:
         tidegate.sweep(incast, AXES, executor=Late(one=None))
+    assert failed.value.workers == [platform.node()] * 2
 
 
 def test_the_check_can_be_read_where_the_package_is_missing(incast):
@@ -88,23 +95,51 @@ def test_the_check_can_be_read_where_the_package_is_missing(incast):
     script = (
         "import sys, pickle; sys.modules['tidegate'] = None\n"
         "probe, call, task = pickle.loads(sys.stdin.buffer.read())\n"
-        "print(probe())\ntry: call(task)\nexcept RuntimeError as error: print(error)"
+        "print(probe())\nworker, error = call(task)\nprint(worker, type(error).__name__, error)"
     )
     given = cloudpickle.dumps((_workers._probe(tidegate.__version__), call, task))
     said = subprocess.run([sys.executable, "-c", script], input=given, capture_output=True, check=True).stdout.decode()
     found, of_run = said.splitlines()
     assert found.startswith("the package tidegate cannot be imported: ")
-    assert of_run.startswith("worker on ") and of_run.endswith(found)
+    assert of_run == f"{platform.node()} RuntimeError {found}"
 
 
-def test_ray_tries_a_run_four_times_unless_told_otherwise(monkeypatch):
-    asked = []
-    remote = SimpleNamespace(remote=lambda *_: SimpleNamespace(future=lambda: None))
-    fake = SimpleNamespace(remote=lambda **options: asked.append(options) or (lambda _: remote))
-    monkeypatch.setitem(sys.modules, "ray", fake)
-    tidegate.RayExecutor(num_cpus=1).submit(len, [])
-    tidegate.RayExecutor(max_retries=10).submit(len, [])
-    assert asked == [{"max_retries": 3, "num_cpus": 1}, {"max_retries": 10}]
+@pytest.fixture
+def fake_ray(monkeypatch):
+    """Ray whose tasks fail with the first of these errors, while there are any. Returns errors, options and kinds."""
+    kinds = ("WorkerCrashedError", "OutOfMemoryError", "NodeDiedError", "ObjectLostError", "LocalRayletDiedError")
+    exceptions = SimpleNamespace(**{kind: type(kind, (Exception,), {}) for kind in kinds})
+    errors, options = [], []
+
+    def future():
+        done = Future()
+        done.set_exception(errors.pop(0)) if errors else done.set_result("done")
+        return done
+
+    task = SimpleNamespace(remote=lambda *_: SimpleNamespace(future=future))
+    ray = SimpleNamespace(remote=lambda **of: options.append(of) or (lambda _: task), exceptions=exceptions)
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    return errors, options, exceptions
+
+
+def test_ray_tries_a_run_four_times_unless_set_otherwise(fake_ray):
+    errors, options, exceptions = fake_ray
+    died = [exceptions.WorkerCrashedError(), exceptions.OutOfMemoryError(), exceptions.NodeDiedError()]
+    errors[:] = died
+    assert tidegate.RayExecutor(num_cpus=1).submit(len, []).result(5) == "done"
+    for retries, attempts in [({}, 4), ({"max_retries": 1}, 2), ({"max_retries": 0}, 1)]:
+        errors[:] = [exceptions.OutOfMemoryError(str(number)) for number in range(9)]
+        with pytest.raises(exceptions.OutOfMemoryError, match=f"^{attempts - 1}$"):
+            tidegate.RayExecutor(**retries).submit(len, []).result(5)
+    # Ray itself must not repeat a task: for lack of memory it does so without end.
+    assert {of["max_retries"] for of in options} == {0} and options[0]["num_cpus"] == 1
+
+
+def test_ray_does_not_repeat_errors_of_a_run(fake_ray):
+    errors, _, _ = fake_ray
+    errors[:] = [ValueError("of the run")]
+    with pytest.raises(ValueError, match="of the run"):
+        tidegate.RayExecutor().submit(len, []).result(5)
 
 
 @pytest.fixture
@@ -148,6 +183,23 @@ def test_ray_names_the_run_that_kills_its_workers(incast, killing, tmp_path):
         ray.shutdown()
 
 
+def test_ray_ends_a_run_that_needs_too_much_memory(incast, tmp_path, monkeypatch):
+    ray = pytest.importorskip("ray")
+    # Every task exceeds this share of the memory. Ray then kills its worker.
+    monkeypatch.setenv("RAY_memory_usage_threshold", "0.001")
+    monkeypatch.setenv("RAY_memory_monitor_refresh_ms", "100")
+    monkeypatch.setattr(_sweep, "_run_one", lambda *_: time.sleep(20))
+    monkeypatch.setattr(_workers, "check", lambda *_: None)
+    monkeypatch.setattr(_workers, "call_on_worker", lambda function, *_: (function,))
+    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
+    try:
+        executor = tidegate.RayExecutor(num_cpus=1, max_retries=1)
+        with pytest.raises(tidegate.SweepError, match="1 of 1 runs failed\nseed=1: OutOfMemoryError: "):
+            tidegate.sweep(incast, seeds=[1], executor=executor, out=tmp_path / "out")
+    finally:
+        ray.shutdown()
+
+
 def test_ray_names_nodes_with_another_version_before_the_first_run(incast, monkeypatch):
     ray = pytest.importorskip("ray")
     monkeypatch.setattr(_workers._native, "__version__", "9.9.9")
@@ -160,6 +212,91 @@ def test_ray_names_nodes_with_another_version_before_the_first_run(incast, monke
         ray.shutdown()
 
 
-def test_a_cluster_without_workers_is_said():
-    with pytest.warns(UserWarning, match="no worker of the cluster answered"):
-        _workers.check(lambda probe: {})
+def test_a_cluster_without_workers_is_reported():
+    with pytest.warns(UserWarning, match="no worker of the cluster answered.*, 60 s at most"):
+        _workers.check(lambda probe: {}, 60)
+
+
+class NeverRuns(ThreadPoolExecutor):
+    """Executor of a client whose workers are lost: the first run completes, the others wait."""
+
+    def __init__(self, client):
+        super().__init__(1)
+        self._client, self.calls = client, 0
+
+    def submit(self, fn, /, *args, **kwargs):
+        self.calls += 1
+        return super().submit(fn, *args, **kwargs) if self.calls == 1 else Future()
+
+
+NeverRuns.__module__ = "distributed.cfexecutor"
+
+
+def test_runs_of_a_cluster_that_lost_its_workers_fail(incast, tmp_path, monkeypatch):
+    monkeypatch.setattr(_workers, "INTERVAL_SECONDS", 0.01)
+    client = Client(one=None)
+    client.executor = NeverRuns(client)
+    client.scheduler_info = lambda: {"workers": {}}
+    with pytest.raises(tidegate.SweepError) as failed:
+        tidegate.sweep(incast, seeds=[1, 2, 3], executor=client, out=tmp_path / "out", worker_timeout=0.05)
+    lines = [f"seed={seed}: RuntimeError: the cluster had no worker for 0.05 s (worker_timeout)" for seed in (2, 3)]
+    assert str(failed.value).splitlines() == ["2 of 3 runs failed", *lines]
+    assert len(list((tmp_path / "out" / "runs").iterdir())) == 1
+
+
+def test_runs_that_an_executor_cancels_are_named(incast, tmp_path):
+    class Cancels(NeverRuns):
+        def submit(self, fn, /, *args, **kwargs):
+            future = super().submit(fn, *args, **kwargs)
+            if self.calls > 1:
+                future.cancel()
+            return future
+
+    Cancels.__module__ = "distributed.cfexecutor"
+    client = Client(one=None)
+    client.executor = Cancels(client)
+    found = "1 of 2 runs failed\nseed=2: RuntimeError: the executor cancelled it"
+    with pytest.raises(tidegate.SweepError, match=found):
+        tidegate.sweep(incast, seeds=[1, 2], executor=client, out=tmp_path / "out")
+
+
+class KilledWorker(Exception):
+    """That of Dask, by name."""
+
+
+def test_runs_that_shared_a_killed_worker_are_tried_alone(incast, tmp_path):
+    class Kills(OfDask):
+        def submit(self, fn, /, *args, **kwargs):
+            self.calls += 1
+            # The third run kills its worker; in the first round all runs are assigned to it.
+            if self.calls <= 3 or self.calls == 6:
+                future = Future()
+                future.set_exception(KilledWorker("4 workers died"))
+                return future
+            return ThreadPoolExecutor.submit(self, fn, *args, **kwargs)
+
+    Kills.__module__ = "distributed.cfexecutor"
+    client = Client(one=None)
+    client.executor = Kills(client)
+    with pytest.raises(tidegate.SweepError, match="^1 of 3 runs failed\nseed=3: KilledWorker: 4 workers died$"):
+        tidegate.sweep(incast, seeds=[1, 2, 3], executor=client, out=tmp_path / "out")
+    assert client.executor.calls == 6 and len(list((tmp_path / "out" / "runs").iterdir())) == 2
+
+
+def test_dask_ends_a_sweep_whose_last_worker_is_lost(incast, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+        ThreadPoolExecutor(1) as stopper,
+    ):
+
+        def stop():
+            while not list((tmp_path / "out" / "runs").glob("*")):
+                time.sleep(0.01)
+            cluster.scale(0)
+
+        stopped = stopper.submit(stop)
+        with pytest.raises(tidegate.SweepError, match="seed=99: RuntimeError: the cluster had no worker for 2 s"):
+            tidegate.sweep(incast, seeds=range(100), executor=client, out=tmp_path / "out", worker_timeout=2)
+        stopped.result(60)

@@ -34,15 +34,26 @@ class SweepError(TidegateError):
     """Runs of a sweep failed. Complete runs stay in the folder.
 
     ``failures`` lists the failed runs: values and seed in the format of ``tidegate sweep``, and the exception.
+    ``workers`` has the host name of the worker of each, None if it is unknown.
     """
 
-    def __init__(self, failures: list[tuple[str, Exception]], runs: int, damaged: list[str] = ()):
+    def __init__(
+        self,
+        failures: list[tuple[str, Exception]],
+        runs: int,
+        damaged: list[str] = (),
+        workers: list[str | None] = (),
+    ):
         self.failures, self.runs, self.damaged = list(failures), runs, list(damaged)
-        lines = [f"{title or 'the run'}: {_words(error)}" for title, error in self.failures]
+        self.workers = list(workers) or [None] * len(self.failures)
+        lines = []
+        for (title, error), worker in zip(self.failures, self.workers):
+            place = f" on {worker}" if worker else ""
+            lines.append(f"{title or 'the run'}{place}: {_words(error)}")
         super().__init__("\n".join([f"{len(lines)} of {runs} runs failed", *lines, *self.damaged]))
 
     def __reduce__(self):
-        return (type(self), (self.failures, self.runs, self.damaged))
+        return (type(self), (self.failures, self.runs, self.damaged, self.workers))
 
 
 def _words(error: Exception) -> str:

@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,6 +25,7 @@ def sweep(
     out: str | os.PathLike | None = None,
     set: Mapping[str, object] | None = None,
     resume: bool = False,
+    worker_timeout: float | None = 45,
 ) -> _native.Table:
     """Runs every combination of ``axes`` with each of ``seeds``, and returns the table of ``tidegate sweep``.
 
@@ -34,14 +35,15 @@ def sweep(
     ``resume=True`` continues from them.
 
     Workers of Dask and Ray are checked before the first run: each must have this version of the package. A failed run
-    does not end the others; a :class:`SweepError` lists all failed runs.
+    does not end the others; a :class:`SweepError` lists all failed runs. If a cluster has no worker for
+    ``worker_timeout`` seconds, the remaining runs fail; None waits without end, for a cluster that starts them later.
     """
     if hasattr(executor, "get_executor"):
         # A Dask client.
         executor = executor.get_executor(pure=False)
-    ask = None if executor is None else _workers.ask_of(executor)
-    if ask is not None:
-        _workers.check(ask)
+    cluster = None if executor is None else _workers.cluster_of(executor)
+    if cluster is not None:
+        _workers.check(cluster.ask, worker_timeout)
     with ExitStack() as stack:
         temporary = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tidegate-")))
         target = Path(out) if out is not None else temporary / "sweep"
@@ -61,42 +63,90 @@ def sweep(
         if executor is None:
             executor = stack.enter_context(ThreadPoolExecutor(os.cpu_count()))
         try:
-            failures, runs = _run_all(plan, source, executor, remote=ask is not None), len(plan)
-            missing, damaged = plan.finish()
+            failures, workers = _run_all(plan, source, executor, cluster, worker_timeout)
+            runs = len(plan)
+            try:
+                missing, damaged = plan.finish()
+            except TidegateError as error:
+                # For example on a full disk. The failures of runs are the cause, if there are any.
+                if not failures:
+                    raise
+                missing, damaged = [], [f"no table: {error}"]
         finally:
             # Releases the folder's lock immediately.
             del plan
         if failures:
-            raise SweepError(failures, runs, damaged) from failures[0][1]
+            if len(missing) > len(failures):
+                damaged.append(f"{len(missing) - len(failures)} other runs have no result: continue with resume=True")
+            raise SweepError(failures, runs, damaged, workers) from failures[0][1]
         if missing or damaged:
             raise TidegateError("\n".join(damaged + [f"{title}: not run" for title in missing]))
         return _native.read_table(target / "sweep.parquet")
 
 
-def _run_all(plan: _native.Plan, source: Scenario, executor: Executor, remote: bool) -> list[tuple[str, Exception]]:
-    """Executes the missing runs. A failure does not end the others; returns all failures with titles."""
-    waiting: dict[Future, int] = {}
-    failed: dict[int, Exception] = {}
+def _run_all(
+    plan: _native.Plan,
+    source: Scenario,
+    executor: Executor,
+    cluster: _workers.Cluster | None,
+    worker_timeout: float | None,
+) -> tuple[list[tuple[str, Exception]], list[str | None]]:
+    """Executes the missing runs. A failed run does not end the others; a result that cannot be written does, for
+    example on a full disk. Returns all failures with titles, and the worker of each if known."""
+    failed: dict[int, tuple[Exception, str | None]] = {}
     try:
-        for at, changes, seed in plan.open():
+        tasks = plan.open()
+        can_write = _execute(tasks, plan, source, executor, cluster, worker_timeout, failed)
+        # Dask suspects all runs that were assigned to the dead workers. One at a time, only the cause fails again.
+        suspects = [task for task in tasks if type(failed.get(task[0], (None,))[0]).__name__ == "KilledWorker"]
+        if len(suspects) > 1:
+            for task in suspects:
+                if can_write:
+                    del failed[task[0]]
+                    can_write = _execute([task], plan, source, executor, cluster, worker_timeout, failed)
+        titles = [(plan.title(at), failed[at][0]) for at in sorted(failed)]
+        return titles, [failed[at][1] for at in sorted(failed)]
+    finally:
+        # A retained traceback must not hold the folder's lock.
+        del plan
+
+
+def _execute(tasks, plan, source, executor, cluster, worker_timeout, failed) -> bool:
+    """Executes these runs and adds failures to ``failed``. Returns False if a result could not be written."""
+    waiting: dict[Future, int] = {}
+    try:
+        for at, changes, seed in tasks:
             call = (_run_one, source, changes, seed)
             try:
-                waiting[executor.submit(*(_workers.call_on_worker(*call) if remote else call))] = at
+                waiting[executor.submit(*(_workers.call_on_worker(*call) if cluster else call))] = at
             except Exception as error:
                 # For example of a pool with a dead process.
-                failed[at] = error
-        for future in as_completed(waiting):
+                failed[at] = error, None
+        for future, lost in _workers.completed(waiting, cluster, worker_timeout):
+            at, worker = waiting[future], None
             try:
-                files = future.result()
+                if lost is not None:
+                    raise lost
+                answer = future.result()
+                if cluster:
+                    worker, answer = answer
+                    if isinstance(answer, Exception):
+                        raise answer
+            except CancelledError:
+                failed[at] = RuntimeError("the executor cancelled it: its scheduler may have ended"), None
+                continue
             except Exception as error:
-                failed[waiting[future]] = error
-            else:
-                _place(plan.folder(waiting[future]), files)
-        return [(plan.title(at), failed[at]) for at in sorted(failed)]
+                failed[at] = error, worker
+                continue
+            try:
+                _place(plan.folder(at), answer)
+            except OSError as error:
+                failed[at] = error, None
+                return False
+        return True
     finally:
         for future in waiting:
             future.cancel()
-        # A retained traceback must not hold the folder's lock.
         del plan
 
 
@@ -110,10 +160,14 @@ def _place(folder: Path, files: dict[str, bytes]) -> None:
     """Writes a result atomically."""
     partial = folder.parent.parent / f".placing-{folder.name}"
     shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir()
-    for name, content in files.items():
-        (partial / name).write_bytes(content)
-    partial.rename(folder)
+    try:
+        partial.mkdir()
+        for name, content in files.items():
+            (partial / name).write_bytes(content)
+        partial.rename(folder)
+    except OSError:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
 
 
 class RayExecutor(Executor):
@@ -126,27 +180,65 @@ class RayExecutor(Executor):
         import ray
 
         self._ray = ray
-        # Four attempts in total, as on Dask: a run that kills its worker, for example by its memory use, must end.
-        self._options = {"max_retries": 3, **options}
+        # Four attempts in total, as on Dask: a run that kills its worker must end.
+        self._retries = options.pop("max_retries", 3)
+        # Ray's own retries do not include those for lack of memory, which are unlimited by default.
+        self._options = {**options, "max_retries": 0}
 
     def submit(self, fn, /, *args, **kwargs) -> Future:
         """Submits a call to the cluster."""
-        remote = self._ray.remote(**self._options)(fn)
-        return remote.remote(*args, **kwargs).future()
+        task = self._ray.remote(**self._options)(fn)
+        errors = self._ray.exceptions
+        of_worker = (
+            *(errors.WorkerCrashedError, errors.OutOfMemoryError, errors.NodeDiedError, errors.ObjectLostError),
+            errors.LocalRayletDiedError,
+        )
+        result: Future = Future()
+
+        def attempt(retries: int) -> None:
+            task.remote(*args, **kwargs).future().add_done_callback(lambda done: settle(done, retries))
+
+        def settle(done: Future, retries: int) -> None:
+            try:
+                error = done.exception()
+                if result.cancelled():
+                    return
+                if retries != 0 and isinstance(error, of_worker):
+                    attempt(retries - 1)
+                elif error is not None:
+                    result.set_exception(error)
+                else:
+                    result.set_result(done.result())
+            except BaseException as error:
+                # An exception of a callback is lost, and the sweep would wait without end.
+                result.set_exception(error)
+
+        attempt(self._retries)
+        return result
 
     def ask_nodes(self, probe: _workers.Probe) -> dict[str, object]:
         """Calls ``probe`` on every node with the resources of a task. Returns results or exceptions by node."""
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+        asked = {}
+        for node in self._nodes():
+            place = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+            options = {"num_cpus": 0, "runtime_env": self._options.get("runtime_env"), "scheduling_strategy": place}
+            name = f"{node['NodeManagerHostname']} ({node['NodeID'][:8]})"
+            asked[name] = self._ray.remote(**options)(probe).remote().future()
+        return {name: future.exception() or future.result() for name, future in asked.items()}
+
+    def has_nodes(self) -> bool:
+        """Returns whether a node is alive that has the resources of a task."""
+        return bool(self._nodes())
+
+    def _nodes(self) -> list[dict]:
         if not self._ray.is_initialized():
             self._ray.init()
         needs = {"CPU": self._options.get("num_cpus", 1), "GPU": self._options.get("num_gpus") or 0}
         needs |= self._options.get("resources") or {}
-        asked = {}
-        for node in self._ray.nodes():
-            if node["Alive"] and all(node["Resources"].get(name, 0) >= amount for name, amount in needs.items()):
-                place = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
-                options = {"num_cpus": 0, "runtime_env": self._options.get("runtime_env"), "scheduling_strategy": place}
-                name = f"{node['NodeManagerHostname']} ({node['NodeID'][:8]})"
-                asked[name] = self._ray.remote(**options)(probe).remote().future()
-        return {name: future.exception() or future.result() for name, future in asked.items()}
+
+        def is_able(node: dict) -> bool:
+            return all(node["Resources"].get(name, 0) >= amount for name, amount in needs.items())
+
+        return [node for node in self._ray.nodes() if node["Alive"] and is_able(node)]
