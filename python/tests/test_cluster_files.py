@@ -1,7 +1,9 @@
 """Tests of the cluster files without a cluster: their parts run concurrently."""
 
 import os
+import signal
 import subprocess
+import time
 
 import pytest
 import tidegate
@@ -34,6 +36,52 @@ def test_parts_of_the_slurm_array_make_the_table_of_one_machine(command, swept):
     # Tasks submitted one by one, like `sbatch --array=3`.
     env = {"TIDEGATE": command.path, "SLURM_ARRAY_TASK_COUNT": "1"}
     side_by_side([(arguments, {**env, "SLURM_ARRAY_TASK_ID": str(at)}) for at in range(1, 5)], command, swept)
+
+
+def complete_runs(out):
+    """Returns the names of complete runs; those of others contain a dot."""
+    return {path.name for path in (out / "runs").glob("*") if "." not in path.name}
+
+
+def stopped_part(swept, command, tmp_path, restarts, signal_number):
+    """Starts the only part of a long sweep, and sends the signal after its first run. Returns exit code, arguments of
+    scontrol, and errors."""
+    (swept / "long.toml").write_text('scenario = "scenario.toml"\nseeds = "1..2000"\n')
+    tools = tmp_path / "tools"
+    tools.mkdir(exist_ok=True)
+    (tools / "scontrol").write_text(f'#!/bin/sh\necho "$@" > {tools}/asked\n')
+    (tools / "scontrol").chmod(0o755)
+    env = {"TIDEGATE": command.path, "PATH": f"{tools}:{os.environ['PATH']}", "SLURM_RESTART_COUNT": str(restarts)}
+    env |= {"SLURM_ARRAY_TASK_ID": "1", "SLURM_JOB_ID": "17"}
+    arguments = [ROOT / "examples" / "sweep" / "slurm.sh", swept / "long.toml", swept / "long", "1"]
+    before = complete_runs(swept / "long")
+    part = subprocess.Popen(arguments, env={**os.environ, **env}, stderr=subprocess.PIPE, text=True)
+    while complete_runs(swept / "long") == before:
+        assert part.poll() is None
+        time.sleep(0.01)
+    part.send_signal(signal_number)
+    errors = part.communicate(timeout=60)[1]
+    asked = (tools / "asked").read_text() if (tools / "asked").exists() else ""
+    return part.returncode, asked, errors
+
+
+def test_a_slurm_task_at_its_time_limit_is_queued_again_and_continues(command, swept, tmp_path):
+    code, asked, _ = stopped_part(swept, command, tmp_path, 0, signal.SIGUSR1)
+    assert (code, asked) == (0, "requeue 17\n")
+    complete = complete_runs(swept / "long")
+    assert 0 < len(complete) < 2000
+    again, _, _ = stopped_part(swept, command, tmp_path, 1, signal.SIGUSR1)
+    assert again == 0 and complete < complete_runs(swept / "long")
+
+
+def test_a_slurm_task_is_queued_again_ten_times_at_most(command, swept, tmp_path):
+    code, asked, errors = stopped_part(swept, command, tmp_path, 10, signal.SIGUSR1)
+    assert (code, asked) == (130, "") and "part 1/1 reached its time limit 10 times" in errors
+
+
+def test_a_slurm_task_that_is_ended_is_not_queued_again(command, swept, tmp_path):
+    code, asked, _ = stopped_part(swept, command, tmp_path, 0, signal.SIGTERM)
+    assert (code, asked) == (130, "")
 
 
 def test_pods_of_the_kubernetes_job_make_the_table_of_one_machine(command, swept):

@@ -5,7 +5,7 @@ import platform
 import subprocess
 import sys
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
@@ -162,6 +162,29 @@ def ends_with_the_run_that_kills(incast, executor, error, out):
     with pytest.raises(tidegate.SweepError, match=f"1 of 3 runs failed\nseed=2: {error}: "):
         tidegate.sweep(incast, seeds=[1, 2, 3], executor=executor, out=out)
     assert len(list((out / "runs").iterdir())) == 2
+
+
+def test_a_pool_of_processes_names_the_runs_that_it_lost(incast, killing, tmp_path):
+    with ProcessPoolExecutor(1) as pool, pytest.raises(tidegate.SweepError) as failed:
+        tidegate.sweep(incast, seeds=[1, 2, 3], executor=pool, out=tmp_path / "out")
+    # A pool without its process executes no further run, and its remaining runs have the same error.
+    titles = [title for title, _ in failed.value.failures]
+    assert titles[-2:] == ["seed=2", "seed=3"]
+    assert all(isinstance(error, BrokenExecutor) for _, error in failed.value.failures)
+
+
+def test_a_vanished_file_is_an_error_of_its_runs(incast, tmp_path):
+    file = tmp_path / "scenario.toml"
+    file.write_text(tidegate.Scenario(incast).text)
+
+    class Deletes(ThreadPoolExecutor):
+        def submit(self, fn, /, *args, **kwargs):
+            file.unlink(missing_ok=True)
+            return super().submit(fn, *args, **kwargs)
+
+    with pytest.raises(tidegate.SweepError, match="2 of 2 runs failed\nseed=1: .*scenario.toml") as failed:
+        tidegate.sweep(file, seeds=[1, 2], executor=Deletes(1), out=tmp_path / "out")
+    assert [title for title, _ in failed.value.failures] == ["seed=1", "seed=2"]
 
 
 def test_dask_names_the_run_that_kills_its_workers(incast, killing, tmp_path):
