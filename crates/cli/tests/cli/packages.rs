@@ -39,6 +39,12 @@ fn every_crate_has_registry_metadata_and_depends_on_others_by_version() {
         assert_eq!(field("version"), env!("CARGO_PKG_VERSION"), "{name}");
         assert!(folder(&package).join(field("readme")).is_file(), "{name}");
         assert!(package["publish"].is_null(), "{name} would not be published: publish = {}", package["publish"]);
+        // Limits of crates.io.
+        for (key, longest) in [("keywords", 20), ("categories", 64)] {
+            let words: Vec<&str> = package[key].as_array().unwrap().iter().filter_map(|word| word.as_str()).collect();
+            let fit = (1..=5).contains(&words.len()) && words.iter().all(|word| word.len() <= longest);
+            assert!(fit, "{name}: {key} {words:?}");
+        }
         for of in package["dependencies"].as_array().unwrap().iter().filter(|of| of["path"].is_string()) {
             assert_eq!(of["req"], format!("={}", env!("CARGO_PKG_VERSION")), "{name} takes {}", of["name"]);
         }
