@@ -28,7 +28,8 @@ pub mod running_config {
             (QueueBinding::Ingress, PathSet::Bounces(1)),
             (QueueBinding::Egress, PathSet::Any),
         ] {
-            let options = Options { binding, paths, headroom: &|conditions| 3 * conditions.mtu, asic: None };
+            let headroom = |conditions: &running::Conditions| 3 * conditions.mtu;
+            let options = Options { binding, paths, headroom: &headroom, asic: None, accepted_strict: 0 };
             let Ok(report) = running::judge(&fabric, &configs, &options) else { return };
             assert_eq!(report.safe(), report.findings.is_empty());
             // A report with a cyclic buffer dependency must not be called safe: the cycle must be among the findings.

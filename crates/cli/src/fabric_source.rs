@@ -462,6 +462,20 @@ fn options(flags: &FabricFlags) -> Result<Options, Failure> {
     Ok(Options { link, assumed: Some(ASSUMED_LINK), hosts_per_switch, roles })
 }
 
+/// Divides a location in a folder into the file and the key in it: `leaf1.json.PORT.Ethernet0` is `PORT|Ethernet0` of
+/// `leaf1.json`. `None` if the location begins with no file of the folder.
+fn in_folder(folder: &Path, location: &str) -> Option<(String, String)> {
+    let ends = [".json", ".txt"].into_iter().flat_map(|ending| location.match_indices(ending));
+    let end = ends.map(|(at, ending)| at + ending.len()).find(|&end| folder.join(&location[..end]).is_file())?;
+    let (file, key) = (folder.join(&location[..end]), location[end..].trim_start_matches(['.', ',', ' ']));
+    let is_table = |word: &str| word.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+    let key = match key.split_once('.') {
+        Some((table, row)) if is_table(table) => format!("{table}|{row}"),
+        _ => key.to_owned(),
+    };
+    Some((file.display().to_string(), key))
+}
+
 /// Adds the file name to an error, and the line if it is known.
 fn file_failure(name: &str, content: &str, error: &FileError) -> Failure {
     let link_line = |link: u32| {
@@ -479,12 +493,22 @@ fn file_failure(name: &str, content: &str, error: &FileError) -> Failure {
             | FabricError::UnknownNode { link, .. }),
         ) => (link_line(*link), inner.to_string()),
         FileError::UnknownFormat { .. } => (None, "no topology file".to_owned()),
+        FileError::Element { location, message } => match in_folder(Path::new(name), location) {
+            Some((file, key)) => {
+                let key = if key.is_empty() { String::new() } else { format!("{key}: ") };
+                return Failure::Input { message: format!("{file}: {key}{message}"), help: None };
+            }
+            None => (None, error.to_string()),
+        },
         other => (None, other.to_string()),
     };
     let location = line.map_or(name.to_owned(), |line| format!("{name}:{line}"));
     let help = match error {
         FileError::Fabric(FabricError::ZeroDelay { .. }) => "write the delay in the file",
-        FileError::Fabric(FabricError::Disconnected { .. }) => "add the missing link, or leave nodes out with --ignore",
+        FileError::Fabric(FabricError::Disconnected { .. })
+        | FileError::Unread { error: FabricError::Disconnected { .. }, .. } => {
+            "add the missing link, or leave nodes out with --ignore"
+        }
         FileError::Element { location, .. } if location == "nodes" => {
             "--hosts-per-switch 1 attaches hosts to leaves, --host NAME says which nodes are hosts"
         }

@@ -72,6 +72,18 @@ impl InterfaceArgs {
         Ok(names)
     }
 
+    /// Returns a warning about a pattern for EOS that does not suit the spacing of the ports.
+    pub fn warning(
+        &self,
+        fabric: &Fabric,
+        names: &Interfaces,
+        dialect: Dialect,
+        switches: &[NodeId],
+    ) -> Option<String> {
+        let pattern = self.interface.as_ref().filter(|_| dialect == Dialect::Eos)?;
+        skips_ports(pattern, names, fabric, switches)
+    }
+
     /// Returns the note that the pattern numbers ports in the order of links, with the first switch as an example.
     pub fn note(&self, fabric: &Fabric, names: &Interfaces, switches: &[NodeId]) -> Option<String> {
         let pattern = self.interface.as_ref()?;
@@ -82,6 +94,35 @@ impl InterfaceArgs {
              against the cables before loading",
             fabric.name(node)
         ))
+    }
+}
+
+/// Returns a warning about a pattern that divides port numbers by less than the lanes between the ports of a switch: it
+/// leaves out every second port, unless ports without a cable lie between.
+fn skips_ports(pattern: &str, names: &Interfaces, fabric: &Fabric, switches: &[NodeId]) -> Option<String> {
+    let divisor = names.divisor()?;
+    let spaced = |node: NodeId| Some((node, lanes_between_ports(fabric, node)?)).filter(|(_, lanes)| *lanes > divisor);
+    let skipping: Vec<(NodeId, u32)> =
+        switches.iter().copied().filter(|&node| fabric.ports(node).len() > 1).filter_map(spaced).collect();
+    let &(node, lanes) = skipping.first()?;
+    let more = match skipping.len() - 1 {
+        0 => String::new(),
+        more => format!(" (and {} more)", counted_as(more as u64, "switch", "switches")),
+    };
+    let shown = assignment(fabric, node, |port| names.name(fabric, node, port).ok());
+    Some(format!(
+        "--interface {pattern}: the ports of {} are {lanes} lanes apart, and the pattern divides by {divisor}: {shown}\
+         {more}; unless ports without a cable lie between them, the pattern is Ethernet{}/1",
+        fabric.name(node),
+        divided(lanes)
+    ))
+}
+
+/// Returns the placeholder for ports this number of lanes apart.
+fn divided(lanes: u32) -> String {
+    match lanes {
+        1 => "{digits+1}".to_owned(),
+        lanes => format!("{{digits/{lanes}+1}}"),
     }
 }
 
@@ -111,23 +152,19 @@ fn numbered_by_lanes(fabric: &Fabric, switches: &[NodeId]) -> String {
     let spaced = switches.iter().filter_map(|&node| Some((lanes_between_ports(fabric, node)?, node)));
     let spaced: Vec<(u32, NodeId)> = spaced.collect();
     let lanes = spaced.iter().map(|(lanes, _)| *lanes).min().unwrap_or(MOST_LANES);
-    let formula = |lanes: u32| match lanes {
-        1 => "{digits+1}".to_owned(),
-        lanes => format!("{{digits/{lanes}+1}}"),
-    };
     // Ports without a cable may lie between those of the fabric.
     let smaller = match lanes {
         1 => String::new(),
-        _ => format!("; {} if ports without a cable lie between them", formula(lanes / 2)),
+        _ => format!("; {} if ports without a cable lie between them", divided(lanes / 2)),
     };
     let other = spaced.iter().find(|(other, _)| *other != lanes).map(|&(other, node)| {
         let name = fabric.name(node);
-        format!("; the ports of `{name}` are {other} lanes apart, so export it apart (--only) with {}", formula(other))
+        format!("; the ports of `{name}` are {other} lanes apart, so export it apart (--only) with {}", divided(other))
     });
     format!(
         "--interface 'Ethernet{}/1' names Ethernet0 Ethernet1/1 and Ethernet{lanes} Ethernet2/1, for ports {} \
          apart{smaller}{}; --interfaces FILE with lines of switch,port,interface names single ports",
-        formula(lanes),
+        divided(lanes),
         counted_as(lanes.into(), "lane", "lanes"),
         other.unwrap_or_default()
     )

@@ -40,6 +40,8 @@ pub enum FindingKind {
     UnknownKey,
     /// A value, or a combination of values, that SONiC refuses.
     RefusedValue,
+    /// A value that differs from that of most switches of the role: a hint, which does not make a configuration unsafe.
+    Outlier,
 }
 
 impl FindingKind {
@@ -56,6 +58,7 @@ impl FindingKind {
             FindingKind::Watchdog => "watchdog",
             FindingKind::UnknownKey => "unknown-key",
             FindingKind::RefusedValue => "refused-value",
+            FindingKind::Outlier => "outlier",
         }
     }
 }

@@ -27,7 +27,7 @@ pub use binding::{Binding, Hop, ImplementedRule, ImplementedRules, NextHop};
 pub use error::{Fault, Finding, FindingKind};
 pub use judge::{ComputedHeadroom, Counts, PausedLink, Report, judge};
 pub use options::{Conditions, Options, PathSet, QueueBinding};
-pub use read::{SwitchConfig, read};
+pub use read::{SwitchConfig, read, unknown_keys};
 
 // Unit tests use the file generator of the integration tests, which names this crate `running`.
 #[cfg(test)]

@@ -64,4 +64,6 @@ pub struct Options<'o> {
     pub headroom: &'o dyn Fn(&Conditions) -> u64,
     /// ASIC of the switches with the dynamic buffer model whose files have no `ASIC_TABLE`.
     pub asic: Option<&'o AsicTables>,
+    /// Bitmask of the queues whose strict priority above lossless queues is accepted: an assumption, not a finding.
+    pub accepted_strict: u32,
 }

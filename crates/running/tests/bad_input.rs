@@ -125,11 +125,19 @@ fn a_row_with_a_fault_is_no_missing_row() {
 #[test]
 fn a_port_that_two_files_claim_and_two_switches_of_one_name_are_refused() {
     let claimed = faults(|file| file["DEVICE_NEIGHBOR"]["Ethernet4"]["port"] = "Ethernet0".into());
-    let why =
-        "leaf-01.json: DEVICE_NEIGHBOR|Ethernet4: leaf-00.json: DEVICE_NEIGHBOR|Ethernet4 claims spine-0 Ethernet0 too";
+    let why = "leaf-01.json: DEVICE_NEIGHBOR|Ethernet4: leads to spine-0 Ethernet0, and spine-0.json: \
+               DEVICE_NEIGHBOR|Ethernet0 leads to leaf-00 Ethernet4; spine-0.json: DEVICE_NEIGHBOR|Ethernet4 leads to \
+               leaf-01 Ethernet4";
     assert_eq!(claimed, [why]);
     let named = faults(|file| file["DEVICE_METADATA"]["localhost"]["hostname"] = "leaf-00".into());
-    assert!(named[0].contains("`leaf-00` is also the name of leaf-00.json"), "{named:?}");
+    let why = "leaf-01.json: DEVICE_METADATA|localhost.hostname: is `leaf-00`, and the entry of the port that leads \
+               here names `leaf-01`";
+    assert_eq!(named, [why]);
+    let without = faults(|file| {
+        file["DEVICE_METADATA"]["localhost"]["hostname"] = "leaf-00".into();
+        file["DEVICE_NEIGHBOR"] = json!({});
+    });
+    assert!(without[0].contains("`leaf-00` is also the name of leaf-00.json"), "{without:?}");
 }
 
 #[test]
@@ -155,7 +163,13 @@ fn two_rows_of_a_port_in_mux_cable_are_refused() {
 fn hosts_that_forward_are_refused() {
     let files = leaf_spine(2, 2, 1);
     let (fabric, configs) = (common::topology(&files).with_relaying_hosts(), common::read(&files));
-    let options = Options { binding: QueueBinding::Egress, paths: PathSet::Shortest, headroom: &needed, asic: None };
+    let options = Options {
+        binding: QueueBinding::Egress,
+        paths: PathSet::Shortest,
+        headroom: &needed,
+        asic: None,
+        accepted_strict: 0,
+    };
     let faults = running::judge(&fabric, &configs, &options).unwrap_err();
     let all: Vec<String> = faults.iter().map(ToString::to_string).collect();
     let why = "is a host that forwards, and the configuration of hosts is not read";
@@ -239,7 +253,8 @@ fn damaged_files_are_refused_or_judged_and_never_panic() {
         let judged = running::read(&texts).map_err(|_| ()).and_then(|configs| {
             let fabric = try_topology(&files).map_err(|_| ())?;
             let paths = [PathSet::Shortest, PathSet::Bounces(1), PathSet::Any][seed as usize % 3];
-            let options = Options { binding: QueueBinding::Egress, paths, headroom: &needed, asic: None };
+            let options =
+                Options { binding: QueueBinding::Egress, paths, headroom: &needed, asic: None, accepted_strict: 0 };
             running::judge(&fabric, &configs, &options).map_err(|_| ())
         });
         match judged {

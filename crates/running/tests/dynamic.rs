@@ -20,7 +20,13 @@ fn dynamic() -> Files {
 
 fn judged(files: &Files, asic: Option<&AsicTables>) -> Result<Report, Vec<Fault>> {
     let configs = read(files);
-    let options = Options { binding: QueueBinding::Egress, paths: PathSet::Shortest, headroom: &needed, asic };
+    let options = Options {
+        binding: QueueBinding::Egress,
+        paths: PathSet::Shortest,
+        headroom: &needed,
+        asic,
+        accepted_strict: 0,
+    };
     running::judge(&topology(files), &configs, &options)
 }
 

@@ -22,7 +22,13 @@ fn reported(files: &Files) -> Vec<String> {
         Ok(fabric) => fabric,
         Err(error) => return vec![error],
     };
-    let options = Options { binding: QueueBinding::Egress, paths: PathSet::Shortest, headroom: &needed, asic: None };
+    let options = Options {
+        binding: QueueBinding::Egress,
+        paths: PathSet::Shortest,
+        headroom: &needed,
+        asic: None,
+        accepted_strict: 0,
+    };
     match running::judge(&fabric, &configs, &options) {
         Ok(report) => report.findings.iter().map(|it| format!("{}: {}: {}", it.file, it.key, it.why)).collect(),
         Err(faults) => faults.iter().map(|fault| format!("{fault}")).collect(),
@@ -59,8 +65,13 @@ fn forty_switches_are_read_and_judged_within_a_second() {
     let fastest = (0..3).map(|_| {
         let started = Instant::now();
         let configs = running::read(&texts).unwrap();
-        let options =
-            Options { binding: QueueBinding::Egress, paths: PathSet::Shortest, headroom: &needed, asic: None };
+        let options = Options {
+            binding: QueueBinding::Egress,
+            paths: PathSet::Shortest,
+            headroom: &needed,
+            asic: None,
+            accepted_strict: 0,
+        };
         assert!(running::judge(&fabric, &configs, &options).unwrap().safe());
         started.elapsed()
     });

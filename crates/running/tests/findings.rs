@@ -51,7 +51,13 @@ fn refused(files: &Files) -> String {
 
 fn refused_on(fabric: &Fabric, files: &Files) -> String {
     let configs = read(files);
-    let options = Options { binding: QueueBinding::Egress, paths: PathSet::Shortest, headroom: &needed, asic: None };
+    let options = Options {
+        binding: QueueBinding::Egress,
+        paths: PathSet::Shortest,
+        headroom: &needed,
+        asic: None,
+        accepted_strict: 0,
+    };
     let faults = running::judge(fabric, &configs, &options).map_or_else(|faults| faults, |report| panic!("{report:?}"));
     assert_eq!(faults.len(), 1, "{faults:#?}");
     faults[0].to_string()
@@ -137,8 +143,13 @@ fn files_without_a_length_are_reported_and_no_cable_is_assumed() {
         // Headroom of one byte is too little for any cable, so a cable with an assumed delay would also be a finding.
         let short = |mut files: Files| {
             files.iter_mut().for_each(|(_, file)| file["BUFFER_PROFILE"][PROFILE]["xoff"] = "1".into());
-            let options =
-                Options { binding: QueueBinding::Egress, paths: PathSet::Shortest, headroom: &needed, asic: None };
+            let options = Options {
+                binding: QueueBinding::Egress,
+                paths: PathSet::Shortest,
+                headroom: &needed,
+                asic: None,
+                accepted_strict: 0,
+            };
             running::judge(&assuming(&files), &read(&files), &options).unwrap()
         };
         let needs_more = |report: &Report| {
@@ -168,7 +179,10 @@ fn a_watched_priority_wants_a_row_of_the_watchdog() {
         let found = of_kind(&report, FindingKind::Watchdog);
         assert_eq!(found.len(), 5, "one a file: {:#?}", report.findings);
         assert_eq!(found[0].key, "PFC_WD");
-        assert_eq!(found[0].why, "no port has a row, and pfcwd_sw_enable of Ethernet0 names priorities (and 2 more)");
+        let refers = misspelt.map_or(String::new(), |name| format!("; the file has {name}, which nothing reads"));
+        let why = format!("no port has a row, and pfcwd_sw_enable of Ethernet0 names priorities{refers} (and 2 more)");
+        assert_eq!(found[0].why, why);
+        assert_eq!(report.findings[0].kind == FindingKind::UnknownKey, misspelt.is_some(), "{:#?}", report.findings);
     }
     let unwatched = all(|file| {
         remove(file, "PFC_WD");
@@ -253,9 +267,10 @@ fn counts_of_one_are_singular() {
         file["PORT"]["Ethernet12"] = file["PORT"]["Ethernet0"].clone();
     });
     let assumptions = judged(&one).assumptions;
-    for line in
-        ["1 connected port that admin_status has down carries traffic", "1 port without a neighbour is not judged"]
-    {
+    for line in [
+        "1 connected port that admin_status has down carries traffic, leaf-00.json Ethernet4",
+        "1 port without a neighbour is not judged, leaf-00.json Ethernet12",
+    ] {
         assert!(assumptions.iter().any(|it| it == line), "{line}: {assumptions:#?}");
     }
 }

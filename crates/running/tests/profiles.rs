@@ -70,7 +70,7 @@ fn less_headroom_than_at_equal_ports_is_stated() {
     assert_eq!(found(&files), []);
     let stated = assumed(&files, START);
     let [text] = &stated[..] else { panic!("{stated:?}") };
-    assert!(text.contains("leaf-01.json Ethernet4 has 57,516 bytes") && text.contains("has 70,000"), "{text}");
+    assert!(text.contains("leaf-01.json Ethernet4 has 57,516 bytes") && text.contains("10 of 12 ports with"), "{text}");
     // Other platforms have other headroom.
     files[1].1["DEVICE_METADATA"]["localhost"]["hwsku"] = "OTHER".into();
     assert_eq!(assumed(&files, START), [""; 0]);

@@ -156,7 +156,10 @@ fn a_table_that_is_nearly_one_that_is_read_is_a_finding() {
             let rows = file.as_object_mut().unwrap().remove(from).unwrap();
             file[to] = rows;
         });
-        running::read(&texts(&files)).unwrap_err()[0].message.clone()
+        // The first fault is the unknown table, if its name is nearly that of one that is read.
+        let faults = running::read(&texts(&files)).unwrap_err();
+        assert_eq!(faults[0].key == to, to != "DSCP_TO_FC_MAP", "{faults:#?}");
+        faults.into_iter().find(|fault| fault.key != to).unwrap().message
     };
     let message = "is missing: the file has no QoS, and the file has PORT_QOS_MAPS, which nothing reads";
     assert_eq!(refused("PORT_QOS_MAP", "PORT_QOS_MAPS"), message);
@@ -179,9 +182,9 @@ fn the_advice_for_an_unknown_field_has_the_field_that_was_meant() {
         let of = |it: &&running::Finding| it.key.ends_with(field);
         configs[1].findings.iter().find(of).expect(field).instead.clone()
     };
-    assert_eq!(advice("QUEUE", "Ethernet0|3", "wred_profil"), "one of scheduler, wred_profile, or leave it out");
+    assert_eq!(advice("QUEUE", "Ethernet0|3", "wred_profil"), "wred_profile, or leave it out");
     let known = "one of speed, mtu, admin_status, pfc_asym";
-    assert_eq!(advice("PORT", "Ethernet0", "descriptin"), format!("{known}, description, or leave it out"));
+    assert_eq!(advice("PORT", "Ethernet0", "descriptin"), "description, or leave it out");
     assert_eq!(advice("PORT", "Ethernet0", "colour"), format!("{known}, or leave it out"));
 }
 
@@ -210,7 +213,9 @@ fn the_defaults_of_sonic_count() {
     // A port without admin_status is down.
     let down =
         judge(&changed(|file| set(file, "PORT", "Ethernet4", &json!({ "admin_status": null }))), PathSet::Shortest);
-    assert!(down.assumptions.iter().any(|it| it == "1 connected port that admin_status has down carries traffic"));
+    assert!(
+        down.assumptions.iter().any(|it| it.starts_with("1 connected port that admin_status has down carries traffic"))
+    );
 }
 
 #[test]

@@ -19,6 +19,7 @@
 use super::error::FileError;
 use super::json::parse_json;
 use super::plain::{Options, ParsedEnd, ParsedTopology, counted, fail, reason_from, shared_ports_text};
+use super::wiring::{HostNames, faults};
 use crate::decision::Subject;
 use crate::names::visible;
 use crate::sonic::{Neighbour, Object, cable_length, neighbours};
@@ -90,11 +91,11 @@ fn text<'a>(object: &'a Object, key: &str) -> Option<&'a str> {
 }
 
 /// Files of one switch: a single file, or one file per ASIC and one for the switch itself.
-struct Switch<'a> {
-    name: &'a str,
+pub(super) struct Switch<'a> {
+    pub name: &'a str,
     /// File name, or index in the list if files have no names.
-    location: &'a str,
-    files: Vec<&'a Object>,
+    pub location: &'a str,
+    pub files: Vec<&'a Object>,
 }
 
 impl<'a> Switch<'a> {
@@ -112,13 +113,13 @@ impl<'a> Switch<'a> {
     }
 
     /// Returns `true` for a port between two ASICs of this switch.
-    fn is_internal(&self, port: &str) -> bool {
+    pub fn is_internal(&self, port: &str) -> bool {
         port.starts_with("Ethernet-BP") || self.port(port).and_then(|port| text(port, "role")) == Some("Int")
     }
 
     /// Resolves a port name that another file uses (a name, an alias, or a port channel with one member) to the name in
     /// this switch's own `PORT` table.
-    fn own_name(&self, port: &str) -> Result<String, String> {
+    pub fn own_name(&self, port: &str) -> Result<String, String> {
         if let Some(members) = self.members(port) {
             return match members.as_slice() {
                 [member] => Ok(member.clone()),
@@ -145,6 +146,14 @@ impl<'a> Switch<'a> {
                 Err(format!("{} has no port `{}`: its file lists the ports in PORT", self.name, visible(port)))
             }
         }
+    }
+
+    /// Returns the port in the `PORT` tables whose name is nearest to this one, if few edits separate them.
+    pub fn nearest_port(&self, port: &str) -> Option<String> {
+        const MOST_EDITS: usize = 2;
+        let edits = |name: &String| (strsim::osa_distance(name, port), natural(name));
+        let near = self.tables("PORT").flatten().map(|(name, _)| name).min_by_key(|name| edits(name))?;
+        Some(near.clone()).filter(|near| port.len() <= 64 && edits(near).0 <= MOST_EDITS)
     }
 
     /// Returns the members of a port channel.
@@ -200,7 +209,10 @@ struct StatedCable {
 struct DeviceNeighbor<'a> {
     location: String,
     port: &'a str,
+    /// Name of the neighbour: the host name of its file, if it has one.
     peer: &'a str,
+    /// The name that the entry states.
+    stated_peer: &'a str,
     peer_port: &'a str,
 }
 
@@ -219,6 +231,12 @@ pub fn read_config_db(content: &str, options: &Options) -> Result<Fabric, FileEr
         value => vec![value],
     };
     let switches = switches(&files)?;
+    let names = HostNames::of(&switches);
+    if let Some((first, others)) = faults(&switches).split_first() {
+        let more = if others.is_empty() { String::new() } else { format!(" (and {} more)", others.len()) };
+        let location = format!("{}.{}", first.file, first.key.replacen('|', ".", 1));
+        return fail(location, format!("{} (write: {}){more}", first.message, first.help));
+    }
     let mut plain = ParsedTopology::default();
     let mut types = PeerTypes::default();
     for switch in &switches {
@@ -236,18 +254,29 @@ pub fn read_config_db(content: &str, options: &Options) -> Result<Fabric, FileEr
     }
     let mut cables = Cables::default();
     let by_name: BTreeMap<&str, &Switch<'_>> = switches.iter().map(|switch| (switch.name, switch)).collect();
-    let mut internal = Vec::new();
+    let (mut internal, mut alike) = (Vec::new(), BTreeSet::new());
     for switch in &switches {
-        for neighbor in neighbors(switch)? {
+        for mut neighbor in neighbors(switch)? {
+            if let Some(of) = names.find(neighbor.peer).map(|at| switches[at].name).filter(|of| *of != neighbor.peer) {
+                alike.insert(format!("{} is {of}", visible(neighbor.peer)));
+                neighbor.peer = of;
+            }
             if switch.is_internal(neighbor.port) {
                 internal.push(format!("{} {}", switch.name, neighbor.port));
                 continue;
             }
-            types.describe_peer(&mut plain, switch, neighbor.peer)?;
+            types.describe_peer(&mut plain, switch, &neighbor)?;
             cables.add(&by_name, switch, &neighbor, &plain)?;
         }
     }
+    let missing = switches.iter().filter(|switch| switch.tables("DEVICE_NEIGHBOR").next().is_none());
+    let text = |count| format!("{} without a table DEVICE_NEIGHBOR", counted(count, "file"));
+    plain.decide(Subject::Unread, text, missing.map(|switch| switch.location.to_owned()).collect());
+    let text =
+        |count| format!("{} without or with another domain than the host name", counted(count, "neighbour's name"));
+    plain.decide(Subject::Roles, text, alike.into_iter().collect());
     let mut lengths = Vec::new();
+    check_speeds(&by_name, &cables.found)?;
     for (here, there) in &cables.found {
         let (spec, two_lengths) = spec(&by_name, here, there, options)?;
         lengths.extend(two_lengths);
@@ -317,7 +346,7 @@ fn neighbors<'a>(switch: &Switch<'a>) -> Result<Vec<DeviceNeighbor<'a>>, FileErr
         match row {
             Ok(Neighbour { row, port, peer, peer_port }) => {
                 let location = format!("{}.DEVICE_NEIGHBOR.{row}", switch.location);
-                found.push(DeviceNeighbor { location, port, peer, peer_port });
+                found.push(DeviceNeighbor { location, port, peer, stated_peer: peer, peer_port });
             }
             Err(key) => {
                 let message = "must have the `name` of the neighbour and its `port`, or `local_port` and `port` where \
@@ -357,11 +386,16 @@ struct PeerTypes<'a> {
 impl<'a> PeerTypes<'a> {
     /// Sets kind and tier of a neighbour from `DEVICE_NEIGHBOR_METADATA` or its entry in `DEVICE_NEIGHBOR`. The
     /// neighbour's own file has precedence.
-    fn describe_peer(&mut self, plain: &mut ParsedTopology, switch: &Switch<'a>, peer: &str) -> Result<(), FileError> {
+    fn describe_peer(
+        &mut self,
+        plain: &mut ParsedTopology,
+        switch: &Switch<'a>,
+        &DeviceNeighbor { peer, stated_peer, .. }: &DeviceNeighbor<'_>,
+    ) -> Result<(), FileError> {
         let node = plain.node_or_new(peer);
         for name in ["DEVICE_NEIGHBOR_METADATA", "DEVICE_NEIGHBOR"] {
-            for kind in switch.tables(name).filter_map(|all| text(table(all, peer)?, "type")) {
-                let location = format!("{}.{name}.{peer}.type", switch.location);
+            for kind in switch.tables(name).filter_map(|all| text(table(all, stated_peer)?, "type")) {
+                let location = format!("{}.{name}.{stated_peer}.type", switch.location);
                 let Some(role) = role_of(kind) else {
                     node.unknown_kind.get_or_insert_with(|| format!("{location} `{}`", visible(kind)));
                     continue;
@@ -415,7 +449,7 @@ impl Cables {
         neighbor: &DeviceNeighbor<'_>,
         plain: &ParsedTopology,
     ) -> Result<(), FileError> {
-        let DeviceNeighbor { location, port, peer, peer_port } = neighbor;
+        let DeviceNeighbor { location, port, peer, peer_port, .. } = neighbor;
         let named = |result: Result<String, String>| result.map_or_else(|what| fail(location, what), Ok);
         let port = named(switch.own_name(port))?;
         let peer_port = match switches.get(peer) {
@@ -453,6 +487,37 @@ impl Cables {
     }
 }
 
+/// Refuses cables whose ends state two speeds. The error is at the end whose speed fewer ports have.
+fn check_speeds(switches: &BTreeMap<&str, &Switch<'_>>, cables: &[(ParsedEnd, ParsedEnd)]) -> Result<(), FileError> {
+    let rate =
+        |end: &ParsedEnd| switches.get(end.0.as_str()).map_or(Ok(None), |of| of.stated(&end.1).map(|it| it.rate));
+    let (mut ports_by_rate, mut differing) = (BTreeMap::<Rate, usize>::new(), Vec::new());
+    for (here, there) in cables {
+        let (Some(one), Some(other)) = (rate(here)?, rate(there)?) else { continue };
+        [one, other].into_iter().for_each(|rate| *ports_by_rate.entry(rate).or_default() += 1);
+        if one != other {
+            differing.push([(here, one), (there, other)]);
+        }
+    }
+    let Some(&[one, other]) = differing.first() else { return Ok(()) };
+    let rarer = |(_, rate): (&ParsedEnd, Rate)| ports_by_rate[&rate];
+    let [wrong, right] = if rarer(other) < rarer(one) { [other, one] } else { [one, other] };
+    let file = |end: &ParsedEnd| switches.get(end.0.as_str()).map_or(String::new(), |of| of.location.to_owned());
+    let more = match differing.len() - 1 {
+        0 => String::new(),
+        more => format!(" (and {} more)", counted(more as u64, "cable")),
+    };
+    let (all, alike) = (ports_by_rate.values().sum::<usize>(), ports_by_rate[&right.1]);
+    let message = format!(
+        "{}, but {}: PORT|{}.speed at the other end of the cable is {}, as at {alike} of {all} ports{more}",
+        wrong.1,
+        file(right.0),
+        right.0.1,
+        right.1
+    );
+    fail(format!("{}.PORT.{}.speed", file(wrong.0), wrong.0.1), message)
+}
+
 /// Returns the link properties stated at the two ends of a cable, and both lengths if they differ.
 fn spec(
     switches: &BTreeMap<&str, &Switch<'_>>,
@@ -463,18 +528,6 @@ fn spec(
     let stated =
         |end: &ParsedEnd| switches.get(end.0.as_str()).map_or(Ok(StatedCable::default()), |of| of.stated(&end.1));
     let (own, other) = (stated(here)?, stated(there)?);
-    if let (Some(rate), Some(peer)) = (own.rate, other.rate)
-        && rate != peer
-    {
-        let location = |end: &ParsedEnd| {
-            let of = switches.get(end.0.as_str()).map_or(end.0.as_str(), |switch| switch.location);
-            format!("{of}.PORT.{}.speed", end.1)
-        };
-        return fail(
-            location(here),
-            format!("{rate}, but {} at the other end of the cable is {peer}", location(there)),
-        );
-    }
     let two_lengths = match (own.metres, other.metres) {
         (Some(metres), Some(peer)) if metres != peer => {
             Some(format!("{} {} {metres}m and {} {} {peer}m", here.0, here.1, there.0, there.1))

@@ -39,6 +39,7 @@ mod node_link;
 mod plain;
 mod roles;
 mod text;
+mod wiring;
 mod yaml;
 
 pub use batfish::read_batfish;
@@ -59,6 +60,7 @@ pub use netlab::read_netlab;
 pub use node_link::{read_node_link, write_node_link};
 pub use plain::Options;
 pub use roles::{NamePattern, Roles};
+pub use wiring::{NeighbourFault, neighbour_faults};
 
 use crate::Fabric;
 

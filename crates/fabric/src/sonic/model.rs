@@ -23,14 +23,18 @@ pub struct BufferModel {
     pub key: String,
 }
 
-/// Returns whether the switch uses the dynamic buffer model: `DEVICE_METADATA|localhost.buffer_model` states it, or the
-/// headroom of a priority group is computed.
+/// Returns whether the switch uses the dynamic buffer model: `DEVICE_METADATA|localhost.buffer_model` states it. If the
+/// row states no model, the headroom of a priority group is computed.
 pub fn uses_dynamic_model(config: &Object) -> bool {
     let localhost = config.get("DEVICE_METADATA").and_then(|metadata| metadata.get("localhost"));
     let model = localhost.and_then(|localhost| localhost.get("buffer_model")).and_then(Value::as_str);
     let groups = config.get("BUFFER_PG").and_then(Value::as_object).into_iter().flatten();
     let mut profiles = groups.filter_map(|(_, group)| group.get("profile").and_then(Value::as_str));
-    model == Some("dynamic") || profiles.any(|profile| computes_headroom(config, profile))
+    match model {
+        Some("dynamic") => true,
+        Some("traditional") => false,
+        _ => profiles.any(|profile| computes_headroom(config, profile)),
+    }
 }
 
 /// Returns whether the switch computes the headroom of a profile (`NAME` or `[BUFFER_PROFILE|NAME]`): the profile is
@@ -143,6 +147,8 @@ mod tests {
         traditional["DEVICE_METADATA"]["localhost"]["buffer_model"] = "traditional".into();
         assert!(!uses_dynamic_model(&traditional));
         traditional.insert("BUFFER_PG".to_owned(), json!({"Ethernet0|3-4": {"profile": "NULL"}}));
+        assert!(!uses_dynamic_model(&traditional), "the stated model counts");
+        traditional["DEVICE_METADATA"]["localhost"].as_object_mut().unwrap().remove("buffer_model");
         assert!(uses_dynamic_model(&traditional));
     }
 }

@@ -296,10 +296,15 @@ pub(super) fn assumptions(device: &Device<'_>) -> Vec<String> {
         list.push(format!("frames in {queues} are ECN-capable: WRED marks these and drops others, {first}{others}"));
     }
     let asymmetric = |(_, port): &(u32, &Port)| device.config(port).ports[&port.name].asymmetric;
-    let asymmetric = device.ports().filter(asymmetric).count() as u64;
-    if asymmetric > 0 {
-        let (ports, obey) = (counted(asymmetric, "port"), if asymmetric == 1 { "obeys" } else { "obey" });
-        list.push(format!("no neighbour pauses a priority outside of pfc_enable, which {ports} with pfc_asym {obey}"));
+    let asymmetric: Vec<&Port> = device.ports().filter(asymmetric).map(|(_, port)| port).collect();
+    if let Some(first) = asymmetric.first() {
+        let count = asymmetric.len() as u64;
+        let (ports, obey) = (counted(count, "port"), if count == 1 { "obeys" } else { "obey" });
+        list.push(format!(
+            "no neighbour pauses a priority outside of pfc_enable, which {ports} with pfc_asym {obey}, {} {}",
+            device.config(first).file,
+            first.name
+        ));
     }
     list
 }

@@ -2,7 +2,7 @@
 
 use super::change::Change;
 use crate::error::{Finding, FindingKind};
-use crate::read::SwitchConfig;
+use crate::read::{OR_LEAVE_OUT, SwitchConfig};
 use fabric::NodeId;
 use std::collections::BTreeMap;
 
@@ -45,13 +45,34 @@ impl Findings {
             let at = (finding.file.clone(), finding.key.clone(), finding.kind);
             first.entry(at).and_modify(|(_, more)| *more += 1).or_insert((finding, 0));
         }
-        let counted = |(mut finding, more): (Finding, u64)| {
-            if more > 0 {
-                finding.why += &format!(" (and {more} more)");
-            }
-            finding
+        // A misspelt key is the cause of findings about the key that was meant.
+        let (mut findings, more): (Vec<Finding>, Vec<u64>) = first.into_values().unzip();
+        refer_to_unknown_keys(&mut findings);
+        for (finding, more) in findings.iter_mut().zip(more).filter(|(_, more)| *more > 0) {
+            finding.why += &format!(" (and {more} more)");
+        }
+        findings.sort_by_key(|finding| finding.kind != FindingKind::UnknownKey);
+        findings
+    }
+}
+
+/// Adds to findings about a table or field the unknown key of the file that is nearly it.
+fn refer_to_unknown_keys(findings: &mut [Finding]) {
+    let meant = |unknown: &Finding| {
+        let near = unknown.instead.strip_suffix(OR_LEAVE_OUT).filter(|near| !near.contains(' '))?;
+        let row = unknown.key.rsplit_once('.').map_or(String::new(), |(row, _)| format!("{row}."));
+        Some((unknown.file.clone(), unknown.key.clone(), format!("{row}{near}")))
+    };
+    let unknown: Vec<_> = findings.iter().filter(|it| it.kind == FindingKind::UnknownKey).filter_map(meant).collect();
+    for (file, key, meant) in unknown {
+        let of_meant = |it: &&mut Finding| {
+            let rest = it.key.strip_prefix(&meant).filter(|_| it.file == file && it.kind != FindingKind::UnknownKey);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['|', '.']))
         };
-        first.into_values().map(counted).collect()
+        findings
+            .iter_mut()
+            .filter(of_meant)
+            .for_each(|it| it.why += &format!("; the file has {key}, which nothing reads"));
     }
 }
 

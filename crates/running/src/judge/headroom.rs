@@ -7,6 +7,7 @@
 
 use super::dynamic::{ComputedHeadroom, Models};
 use super::findings::{Findings, finding};
+use super::links::{Attribute, Differences};
 use super::ports::group_key;
 use crate::device::{Device, Port};
 use crate::error::{Finding, FindingKind};
@@ -33,6 +34,14 @@ struct HeadroomShortage {
     cable: String,
 }
 
+/// Headroom in bytes that a cable needs; `by_model` as the dynamic buffer model computes it.
+struct Need {
+    bytes: u64,
+    /// Text such as "40 m of cable".
+    cable: String,
+    by_model: Option<DynamicHeadroom>,
+}
+
 /// Reports accounts with less headroom than their cable needs. Returns the headroom that switches compute.
 pub(super) fn judge(
     device: &Device<'_>,
@@ -45,37 +54,69 @@ pub(super) fn judge(
     let mut users: BTreeMap<(&str, &str), (u64, Vec<HeadroomShortage>)> = BTreeMap::new();
     let mut configs: BTreeMap<&str, &SwitchConfig> = BTreeMap::new();
     let mut known: Vec<(Conditions, u64)> = Vec::new();
+    // Profiles of one pool may share one key, and only the first finding of a key is shown, so the account with the
+    // largest need is added first.
+    let mut found: Vec<(u64, Finding)> = Vec::new();
+    let differences = [Attribute::Length, Attribute::Mtu].map(|attribute| Differences::of(device, attribute));
     for (number, port) in device.ports() {
         let config = device.config(port);
         configs.insert(&config.name, config);
         check_length(config, port, findings);
         check_model(device, port, findings);
-        let Some(PortCable { conditions, cable }) = cabled(device, number, port) else { continue };
-        let needs = match known.iter().find(|(same, _)| *same == conditions) {
-            Some((_, needs)) => *needs,
-            None => {
-                known.push((conditions, needed(&conditions)));
-                known[known.len() - 1].1
-            }
+        let Some(cable) = cabled(device, number, port, &differences) else { continue };
+        let mut need = |conditions: Conditions, cable: String| {
+            let needs = match known.iter().find(|(same, _)| *same == conditions) {
+                Some((_, needs)) => *needs,
+                None => {
+                    known.push((conditions, needed(&conditions)));
+                    known[known.len() - 1].1
+                }
+            };
+            let by_model = models.needed(config, &port.name, &conditions);
+            let (bytes, cable) = match &by_model {
+                Some(model) if model.xoff > needs => (model.xoff, format!("{cable} and the ASIC {}", model.asic)),
+                _ => (needs, cable),
+            };
+            Need { bytes, cable, by_model }
         };
-        let by_model = models.needed(config, &port.name, &conditions);
-        let (needs, cable) = match &by_model {
-            Some(model) if model.xoff > needs => (model.xoff, format!("{cable} and the ASIC {}", model.asic)),
-            _ => (needs, cable),
+        let doubtful = cable.doubtful.map(|it| (need(it.conditions, it.cable), it.config, it.key));
+        let Need { bytes: needs, cable, by_model } = need(cable.conditions, cable.cable);
+        // A value of one end that is probably wrong must not demand more of the other end.
+        let mut doubt = |has: u64, needs: u64, cable: &str, group: u8, (of, key): (&SwitchConfig, &String)| {
+            let why = format!(
+                "with this value {} {} needs {} bytes of headroom for {cable}, and {} has {}",
+                config.file,
+                port.name,
+                grouped(needs),
+                group_key(device, port, group),
+                grouped(has)
+            );
+            let instead = format!("the value of the other end, or there a profile with at least {needs} bytes");
+            found.push((needs, finding(FindingKind::Headroom, of, key.clone(), why, instead)));
         };
         for group in (0..8u8).filter(|&group| port.lossless >> group & 1 == 1) {
             let Some(bound) = config.groups.get(&(port.name.clone(), group)) else { continue };
             if config.computes(&bound.name) {
                 let Some((own, model)) = models.computed(config, &port.name).zip(by_model.as_ref()) else { continue };
                 let key = group_key(device, port, group);
-                check_computed(config, &bound.name, key, &own, model, findings);
+                if !check_computed(config, &bound.name, key, &own, model, findings)
+                    && let Some((Need { cable, by_model: Some(more), .. }, of, key)) = &doubtful
+                    && own.xoff < more.xoff
+                {
+                    doubt(own.xoff, more.xoff, cable, group, (of, key));
+                }
                 *computed.entry(own).or_default() += 1;
                 continue;
             }
             let Some(profile) = config.profiles.get(&bound.name) else { continue };
             let (uses, short) = users.entry((&config.name, &bound.name)).or_default();
             *uses += 1;
-            if usable(config, profile).0 < needs {
+            let usable = usable(config, profile).0;
+            if let Some((more, of, key)) = doubtful.as_ref().filter(|(more, ..)| usable >= needs && usable < more.bytes)
+            {
+                doubt(usable, more.bytes, &more.cable, group, (of, key));
+            }
+            if usable < needs {
                 let cable = cable.clone();
                 short.push(HeadroomShortage {
                     key: group_key(device, port, group),
@@ -86,9 +127,6 @@ pub(super) fn judge(
             }
         }
     }
-    // Profiles of one pool may share one key, and only the first finding of a key is shown, so the account with the
-    // largest need is added first.
-    let mut found: Vec<(u64, Finding)> = Vec::new();
     for ((switch, name), (uses, short)) in users {
         let config = configs[switch];
         let profile = &config.profiles[name];
@@ -139,6 +177,7 @@ pub(super) fn judge(
 }
 
 /// Reports a priority group whose computed headroom, or whose pool's shared headroom, is below the need of its cable.
+/// Returns whether the computed headroom is.
 fn check_computed(
     config: &SwitchConfig,
     profile: &str,
@@ -146,7 +185,7 @@ fn check_computed(
     own: &DynamicHeadroom,
     needs: &DynamicHeadroom,
     findings: &mut Findings,
-) {
+) -> bool {
     let needed =
         format!("{} m of cable and an MTU of {} need {}", needs.port.metres, needs.port.mtu, grouped(needs.xoff));
     if own.xoff < needs.xoff {
@@ -166,6 +205,7 @@ fn check_computed(
         let (key, instead) = (format!("BUFFER_POOL|{pool}.xoff"), format!("at least {} bytes", needs.xoff));
         findings.add(finding(FindingKind::Headroom, config, key, why, instead));
     }
+    own.xoff < needs.xoff
 }
 
 /// Reports lossless groups whose profile only the dynamic buffer model fills in, at a switch with the traditional one.
@@ -214,31 +254,71 @@ fn usable(config: &SwitchConfig, profile: &Profile) -> (u64, HeadroomLimit) {
 }
 
 /// The cable of a port.
-struct PortCable {
+struct PortCable<'a> {
     conditions: Conditions,
     /// Text such as "40 m of cable", or the delay of the topology.
     cable: String,
+    doubtful: Option<DoubtfulCable<'a>>,
+}
+
+/// The cable of a port with a greater length or MTU that one end states, and that is probably wrong.
+struct DoubtfulCable<'a> {
+    conditions: Conditions,
+    cable: String,
+    /// The file and the key of the value.
+    config: &'a SwitchConfig,
+    key: String,
 }
 
 /// Returns the cable of a port; `None` if neither file nor topology has a length or delay, for which there is another
 /// finding.
-fn cabled(device: &Device<'_>, number: u32, port: &Port) -> Option<PortCable> {
+fn cabled<'a>(
+    device: &'a Device<'_>,
+    number: u32,
+    port: &Port,
+    [lengths, mtus]: &[Differences<'_>; 2],
+) -> Option<PortCable<'a>> {
     let config = device.config(port);
     let link = device.fabric.link(device.fabric.ports(port.node)[usize::from(port.index)].link);
     let row = config.ports[&port.name];
-    let peer = device.peer(number).map(|(_, peer)| (device.config(peer), peer));
-    let other_row = peer.map(|(config, peer)| config.ports[&peer.name]);
+    let peer = device.peer(number).map(|(at, peer)| (at, device.config(peer), peer));
+    let other_row = peer.map(|(_, config, peer)| config.ports[&peer.name]);
     let own = config.cables.get(&port.name).map(|cable| cable.metres);
-    let other = peer.and_then(|(config, peer)| config.cables.get(&peer.name)).map(|cable| cable.metres);
-    let (delay, cable) = match own.max(other).filter(|metres| *metres > 0) {
-        Some(metres) => (DELAY_PER_METRE * metres, format!("{metres} m of cable")),
-        None if device.fabric.assumes_links() => return None,
-        None => (link.delay, format!("a delay of {}", link.delay)),
-    };
+    let other = peer.and_then(|(_, config, peer)| config.cables.get(&peer.name)).map(|cable| cable.metres);
     let rate = row.rate.or(other_row.and_then(|row| row.rate)).unwrap_or(link.rate);
-    let mtu = row.mtu.max(other_row.map_or(0, |row| row.mtu));
-    let conditions = Conditions { rate, delay, mtu, priorities: port.enabled.count_ones() as u8 };
-    Some(PortCable { conditions, cable })
+    let of = |metres: Option<u64>, mtu: u64| {
+        let (delay, cable) = match metres.filter(|metres| *metres > 0) {
+            Some(metres) => (DELAY_PER_METRE * metres, format!("{metres} m of cable")),
+            None if device.fabric.assumes_links() => return None,
+            None => (link.delay, format!("a delay of {}", link.delay)),
+        };
+        Some((Conditions { rate, delay, mtu, priorities: port.enabled.count_ones() as u8 }, cable))
+    };
+    let (metres, mtu) = (own.max(other), row.mtu.max(other_row.map_or(0, |row| row.mtu)));
+    let (mut agreed_metres, mut agreed_mtu, mut doubtful) = (metres, mtu, None);
+    if let Some((at, of_peer, peer)) = peer {
+        let outlier = |of: &Differences<'_>, is_greater_here: bool| {
+            let (number, config, name) =
+                if is_greater_here { (number, config, &port.name) } else { (at, of_peer, &peer.name) };
+            of.is_outlier(number).then(|| (config, of.attribute().key(config, name)))
+        };
+        let other_mtu = of_peer.ports[&peer.name].mtu;
+        if let Some(at) = outlier(mtus, row.mtu > other_mtu) {
+            (agreed_mtu, doubtful) = (row.mtu.min(other_mtu), Some(at));
+        }
+        // A length of 0 is a port without a cable.
+        if let Some(at) = outlier(lengths, own > other).filter(|_| own.min(other) > Some(0)) {
+            (agreed_metres, doubtful) = (own.min(other), Some(at));
+        }
+    }
+    let doubtful = doubtful.zip(of(metres, mtu)).map(|((config, key), (conditions, cable))| DoubtfulCable {
+        conditions,
+        cable,
+        config,
+        key,
+    });
+    let (conditions, cable) = of(agreed_metres, agreed_mtu)?;
+    Some(PortCable { conditions, cable, doubtful })
 }
 
 /// Demand on a pool.

@@ -2,10 +2,139 @@
 
 use super::findings::{Findings, finding};
 use super::ports::{list, pfc_key};
-use crate::device::Device;
+use crate::device::{Device, Port};
 use crate::error::FindingKind;
-use crate::read::{PortConfig, SwitchConfig};
+use crate::read::SwitchConfig;
+use fabric::NodeId;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use units::Rate;
+
+/// An attribute that each end of a link states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Attribute {
+    /// Bit/s; 0 if the row of the port has none.
+    Speed,
+    /// Bytes.
+    Mtu,
+    /// Metres; stated only if the file has a length of the port.
+    Length,
+}
+
+impl Attribute {
+    fn at(self, config: &SwitchConfig, port: &str) -> Option<u64> {
+        let row = config.ports.get(port)?;
+        match self {
+            Attribute::Speed => Some(row.rate.map_or(0, Rate::as_bps)),
+            Attribute::Mtu => Some(row.mtu),
+            Attribute::Length => config.cables.get(port).map(|cable| cable.metres),
+        }
+    }
+
+    /// Returns the key of the value of a port.
+    pub fn key(self, config: &SwitchConfig, port: &str) -> String {
+        match self {
+            Attribute::Speed => format!("PORT|{port}.speed"),
+            Attribute::Mtu => format!("PORT|{port}.mtu"),
+            Attribute::Length => {
+                let cable = config.cables.get(port);
+                cable.map_or_else(|| format!("CABLE_LENGTH|AZURE.{port}"), |cable| cable.key.clone())
+            }
+        }
+    }
+
+    fn text(self, value: u64) -> String {
+        match (self, Rate::from_bps(value)) {
+            (Attribute::Speed, Some(rate)) => rate.to_string(),
+            (Attribute::Speed, None) => "none".to_owned(),
+            (Attribute::Mtu, _) => value.to_string(),
+            (Attribute::Length, _) => format!("{value} m"),
+        }
+    }
+}
+
+/// A link whose ends state different values.
+#[derive(Clone, Copy)]
+struct Ends<'a> {
+    here: (&'a SwitchConfig, &'a Port, u64),
+    there: (&'a SwitchConfig, &'a Port, u64),
+}
+
+/// Links whose ends state different values of an attribute, and the values of all ports between switches.
+pub(super) struct Differences<'a> {
+    attribute: Attribute,
+    by_port: BTreeMap<u32, Ends<'a>>,
+    ports_by_value: BTreeMap<u64, usize>,
+    by_switch: BTreeMap<NodeId, usize>,
+}
+
+impl<'a> Differences<'a> {
+    pub fn of(device: &'a Device<'_>, attribute: Attribute) -> Differences<'a> {
+        let (by_port, ports_by_value, by_switch) = Default::default();
+        let mut all = Differences { attribute, by_port, ports_by_value, by_switch };
+        for (number, port) in device.ports() {
+            let Some((_, peer)) = device.peer(number) else { continue };
+            let (config, other) = (device.config(port), device.config(peer));
+            let Some(here) = attribute.at(config, &port.name) else { continue };
+            *all.ports_by_value.entry(here).or_default() += 1;
+            let Some(there) = attribute.at(other, &peer.name).filter(|there| *there != here) else { continue };
+            all.by_port.insert(number, Ends { here: (config, port, here), there: (other, peer, there) });
+            *all.by_switch.entry(port.node).or_default() += 1;
+        }
+        all
+    }
+
+    pub fn attribute(&self) -> Attribute {
+        self.attribute
+    }
+
+    /// Whether more than half of the ports between switches have this value.
+    fn is_usual(&self, value: u64) -> bool {
+        2 * self.ports_by_value[&value] > self.ports_by_value.values().sum()
+    }
+
+    /// Returns whether the ends of the link of a port differ, and the value of this port is the one that is probably
+    /// wrong: the other value is that of most ports, or the switch differs from more neighbours, or fewer ports of the
+    /// fabric or of the file have its value.
+    pub fn is_outlier(&self, number: u32) -> bool {
+        let rank = |(config, port, value): (&'a SwitchConfig, &'a Port, u64)| {
+            let alike = config.ports.keys().filter(|name| self.attribute.at(config, name) == Some(value)).count();
+            let differing = Reverse(self.by_switch[&port.node]);
+            (self.is_usual(value), differing, self.ports_by_value[&value], alike, &config.file, &port.name)
+        };
+        self.by_port.get(&number).is_some_and(|ends| rank(ends.here) < rank(ends.there))
+    }
+
+    fn report(&self, findings: &mut Findings) {
+        for (number, Ends { here: (config, port, here), there: (other, peer, there) }) in &self.by_port {
+            if !self.is_outlier(*number) {
+                continue;
+            }
+            let [own, others] = [*here, *there].map(|value| self.attribute.text(value));
+            let at = format!("{} {}", other.file, peer.name);
+            let like = match self.is_usual(*there) {
+                true => {
+                    let (count, all) = (self.ports_by_value[there], self.ports_by_value.values().sum::<usize>());
+                    format!("; {count} of {all} ports between switches have {others}")
+                }
+                false => String::new(),
+            };
+            let (why, instead) = match self.attribute {
+                Attribute::Speed => (format!("the speed is {own} here and {others} at {at}"), "one speed at both ends"),
+                Attribute::Mtu => (
+                    format!("the MTU is {own} here and {others} at {at}: the smaller end drops"),
+                    "one MTU at both ends",
+                ),
+                Attribute::Length => {
+                    let key = self.attribute.key(other, &peer.name);
+                    (format!("{own} here, {others} at {at} ({key})"), "the length of the cable at both ends")
+                }
+            };
+            let key = self.attribute.key(config, &port.name);
+            findings.add(finding(FindingKind::Neighbours, config, key, why + &like, instead.to_owned()));
+        }
+    }
+}
 
 /// Number of ports between switches by value of `pfc_enable`.
 fn enabled(device: &Device<'_>) -> BTreeMap<u8, usize> {
@@ -43,35 +172,8 @@ pub(super) fn judge(device: &Device<'_>, findings: &mut Findings) {
             let finding = finding(FindingKind::Neighbours, config, key, why, String::new());
             findings.conflict(finding, elsewhere, nodes);
         }
-        let mut disagree = |key: String, why: String, instead: String| {
-            findings.add(finding(FindingKind::Neighbours, config, key, why, instead));
-        };
-        // A difference is reported once, at the end whose value is rarer among the ports of its file.
-        let (row, peer_row) = (config.ports[&port.name], other.ports[&peer.name]);
-        let ours = |here: usize, there: usize| (here, &config.file, &port.name) < (there, &other.file, &peer.name);
-        let alike = |config: &SwitchConfig, same: &dyn Fn(&PortConfig) -> bool| {
-            config.ports.values().filter(|row| same(row)).count()
-        };
-        let rates = |config, rate| alike(config, &|row: &PortConfig| row.rate == rate);
-        if row.rate != peer_row.rate && ours(rates(config, row.rate), rates(other, peer_row.rate)) {
-            let rate = |row: PortConfig| row.rate.map_or("none".to_owned(), |rate| rate.to_string());
-            let why = format!("the speed is {} here and {} at {there}", rate(row), rate(peer_row));
-            disagree(format!("PORT|{}.speed", port.name), why, "one speed at both ends".to_owned());
-        }
-        let mtus = |config, mtu| alike(config, &|row: &PortConfig| row.mtu == mtu);
-        if row.mtu != peer_row.mtu && ours(mtus(config, row.mtu), mtus(other, peer_row.mtu)) {
-            let why = format!("the MTU is {} here and {} at {there}: the smaller end drops", row.mtu, peer_row.mtu);
-            disagree(format!("PORT|{}.mtu", port.name), why, "one MTU at both ends".to_owned());
-        }
-        let lengths = (config.cables.get(&port.name), other.cables.get(&peer.name));
-        let same =
-            |config: &SwitchConfig, metres| config.cables.values().filter(|cable| cable.metres == metres).count();
-        if let (Some(here), Some(cable)) = lengths
-            && here.metres != cable.metres
-            && ours(same(config, here.metres), same(other, cable.metres))
-        {
-            let why = format!("{} m here, {} m at {there} ({})", here.metres, cable.metres, cable.key);
-            disagree(here.key.clone(), why, "the length of the cable at both ends".to_owned());
-        }
+    }
+    for attribute in [Attribute::Speed, Attribute::Mtu, Attribute::Length] {
+        Differences::of(device, attribute).report(findings);
     }
 }

@@ -9,6 +9,7 @@ mod entries;
 mod findings;
 mod headroom;
 mod links;
+mod outliers;
 mod ports;
 mod profiles;
 mod remedies;
@@ -19,7 +20,7 @@ use crate::device::Device;
 use crate::error::{Fault, Finding};
 use crate::options::{Options, PathSet, QueueBinding};
 use crate::paths::{ReachableWaits, follow};
-use crate::read::SwitchConfig;
+use crate::read::{SwitchConfig, after_unknown_keys};
 pub use deadlock::PausedLink;
 pub use dynamic::ComputedHeadroom;
 use dynamic::Models;
@@ -49,8 +50,10 @@ pub struct Counts {
 /// Result of the check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// Findings, ordered by file, key and kind.
+    /// Findings: unknown keys first, then ordered by file, key and kind.
     pub findings: Vec<Finding>,
+    /// Values that differ from those of most switches of the role, which may be right.
+    pub hints: Vec<Finding>,
     /// Shortest cycle of the wait-for graph: each lossless account waits for the next, and the last waits for the
     /// first. Empty if the graph is acyclic.
     pub cycle: Vec<PausedLink>,
@@ -84,10 +87,12 @@ impl Report {
 ///
 /// # Errors
 /// A switch without a file, a file without a switch, a connected port without maps, a host that forwards. Also if there
-/// is no finding and frames enter no lossless account, since "safe" would then be vacuous; a missing input of the
+/// is no finding and frames enter no lossless account, since "safe" would then be vacuous; a queue of
+/// [`Options::accepted_strict`] that starves nothing; a missing input of the
 /// dynamic buffer model of a switch whose ASIC is known.
 pub fn judge(fabric: &Fabric, configs: &[SwitchConfig], options: &Options<'_>) -> Result<Report, Vec<Fault>> {
-    let Judged { device, models, reached, findings, found, computed } = collect(fabric, configs, options)?;
+    let judged = collect(fabric, configs, options).map_err(|faults| after_unknown_keys(configs, faults))?;
+    let Judged { device, models, reached, findings, found, computed } = judged;
     let (causes, search_limit) = remedies::search(fabric, configs, options, &findings.0, reached.waits.len() as u64);
     let causes: Vec<_> = causes.iter().map(Option::as_ref).collect();
     let counts = Counts {
@@ -107,10 +112,13 @@ pub fn judge(fabric: &Fabric, configs: &[SwitchConfig], options: &Options<'_>) -
     if counts.accounts == 0 && findings.is_empty() {
         return Err(vec![nothing_judged(&device, &reached)]);
     }
+    let hints = outliers::hints(&device, &findings);
+    let accepted = waits::accepted(&device, &reached, options.accepted_strict).map_err(|fault| vec![fault])?;
     let mut assumptions = assumptions(&device, &reached, options, &counts);
+    assumptions.extend(accepted);
     assumptions.extend(models.assumptions());
     assumptions.extend(dynamic::unjudged(&device, &models));
-    Ok(Report { findings, cycle: found.cycle, assumptions, counts, unread, computed, search_limit })
+    Ok(Report { findings, hints, cycle: found.cycle, assumptions, counts, unread, computed, search_limit })
 }
 
 /// Findings before the search for their causes, with the data from which they are derived.
@@ -141,7 +149,7 @@ fn collect<'a>(
     profiles::judge(&device, &mut findings);
     headroom::judge_pools(&device, &mut findings);
     buffers::judge(&device, &reached, &mut findings);
-    waits::judge(&device, &reached, &without_groups, &mut findings);
+    waits::judge(&device, &reached, &without_groups, options.accepted_strict, &mut findings);
     let found = deadlock::judge(&device, &reached, options.paths, &mut findings);
     Ok(Judged { device, models, reached, findings, found, computed })
 }
@@ -197,15 +205,23 @@ fn assumptions(device: &Device<'_>, reached: &ReachableWaits, options: &Options<
     list.extend(waits::limited(device, reached));
     list.extend(waits::limited_ports(device));
     let is_down = |(_, port): &(u32, &crate::device::Port)| !device.config(port).ports[&port.name].up;
-    let down = device.ports().filter(is_down).count() as u64;
-    if down > 0 {
-        let carry = if down == 1 { "carries" } else { "carry" };
-        list.push(format!("{} that admin_status has down {carry} traffic", counted(down, "connected port")));
+    let down: Vec<_> = device.ports().filter(is_down).map(|(_, port)| port).collect();
+    if let Some(first) = down.first() {
+        let carry = if down.len() == 1 { "carries" } else { "carry" };
+        let ports = counted(down.len() as u64, "connected port");
+        let first = format!("{} {}", device.config(first).file, first.name);
+        list.push(format!("{ports} that admin_status has down {carry} traffic, {first}"));
     }
     if counts.unconnected > 0 {
         let are = if counts.unconnected == 1 { "is" } else { "are" };
         let ports = counted_as(counts.unconnected, "port without a neighbour", "ports without a neighbour");
-        list.push(format!("{ports} {are} not judged"));
+        let is_connected =
+            |config: &SwitchConfig, name: &String| device.ports_of(config).any(|port| port.name == *name);
+        let first = device.configs().find_map(|config| {
+            let port = config.ports.keys().find(|name| !is_connected(config, name))?;
+            Some(format!(", {} {}", config.file, fabric::visible(port)))
+        });
+        list.push(format!("{ports} {are} not judged{}", first.unwrap_or_default()));
     }
     let switches = device.fabric.nodes().iter().filter(|node| node.kind == NodeKind::Switch);
     if matches!(options.paths, PathSet::Bounces(_)) {

@@ -89,7 +89,7 @@ fn platform(config: &SwitchConfig) -> &str {
 }
 
 /// Returns the assumptions about profiles that may be right: named after a faster or longer link than that of their
-/// port, or with less headroom than another profile for the same group, speed, cable and MTU. Ports of one speed may
+/// port, or with another headroom than most ports with the same group, speed, cable and MTU. Ports of one speed may
 /// differ in lanes and gearboxes, which the files do not state.
 pub(super) fn assumptions(device: &Device<'_>) -> Vec<String> {
     let more = |count: usize| if count > 1 { format!(" (and {} more)", count - 1) } else { String::new() };
@@ -104,8 +104,8 @@ pub(super) fn assumptions(device: &Device<'_>) -> Vec<String> {
             more(larger.len())
         ));
     }
-    // Largest headroom by platform, group and properties of the port.
-    let mut most: BTreeMap<(&str, u8, Medium), (u64, &str)> = BTreeMap::new();
+    // Number of accounts by headroom, by platform, group and properties of the port.
+    let mut values: BTreeMap<(&str, u8, Medium), BTreeMap<u64, usize>> = BTreeMap::new();
     let accounts = || {
         device.ports().flat_map(|(_, port)| {
             let config = device.config(port);
@@ -115,24 +115,26 @@ pub(super) fn assumptions(device: &Device<'_>) -> Vec<String> {
                 .filter_map(move |(group, name, xoff)| Some(((platform(config), group, of?), config, port, name, xoff)))
         })
     };
-    for (key, _, _, name, xoff) in accounts() {
-        let largest = most.entry(key).or_insert((xoff, name));
-        if largest.0 < xoff {
-            *largest = (xoff, name);
-        }
+    for (key, .., xoff) in accounts() {
+        *values.entry(key).or_default().entry(xoff).or_default() += 1;
     }
-    let less: Vec<_> = accounts().filter(|(key, .., xoff)| *xoff < most[key].0).collect();
-    if let Some((key, config, port, name, xoff)) = less.first() {
-        let (largest, other) = most[key];
+    // The usual value is the most frequent one, of equally frequent ones the largest.
+    let usual = |key: &(&str, u8, Medium)| {
+        values[key].iter().max_by_key(|(xoff, count)| (**count, **xoff)).map_or((0, 0), |(x, n)| (*x, *n))
+    };
+    let others: Vec<_> = accounts().filter(|(key, .., xoff)| *xoff != usual(key).0).collect();
+    if let Some((key, config, port, name, xoff)) = others.first() {
+        let (bytes, count) = usual(key);
         let (speed, metres, mtu) = key.2;
         list.push(format!(
-            "headroom may differ between equal ports: {} {} has {} bytes ({name}), and {other} has {} for the same \
-             group, {speed} Mbps, {metres} m and MTU {mtu}{}",
+            "headroom may differ between equal ports: {} {} has {} bytes ({name}), and {count} of {} ports with \
+             {speed} Mbps, {metres} m and MTU {mtu} have {} for this group{}",
             config.file,
             port.name,
             grouped(*xoff),
-            grouped(largest),
-            more(less.len())
+            values[key].values().sum::<usize>(),
+            grouped(bytes),
+            more(others.len())
         ));
     }
     list

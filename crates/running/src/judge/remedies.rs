@@ -36,7 +36,7 @@ fn other<'v, V: Ord>(values: &'v BTreeMap<V, usize>, own: &V) -> Option<(&'v V, 
 }
 
 /// Role of a switch: its tier, and its type in SONiC.
-fn role<'a>(device: &Device<'a>, config: &'a SwitchConfig) -> (Option<u8>, &'a str) {
+pub(super) fn role<'a>(device: &Device<'a>, config: &'a SwitchConfig) -> (Option<u8>, &'a str) {
     let tier = device.fabric.find(&config.name).map(|node| device.fabric.node(node).tier);
     (tier, &config.role)
 }

@@ -5,7 +5,7 @@ use super::entries::{Entry, entry, tunnel_entry};
 use super::findings::{Findings, finding};
 use super::ports::{group_key, list, pfc_key, queue_key, queue_profile};
 use crate::device::{Device, Port};
-use crate::error::FindingKind;
+use crate::error::{Fault, FindingKind};
 use crate::options::QueueBinding;
 use crate::paths::{Arrival, ReachableWaits, Wait};
 use fabric::NodeId;
@@ -30,11 +30,10 @@ pub(super) fn judge(
     device: &Device<'_>,
     reached: &ReachableWaits,
     without_groups: &BTreeSet<NodeId>,
+    accepted_strict: u32,
     findings: &mut Findings,
 ) {
-    // Bitmask of the queues in which frames wait, by egress port.
-    let mut fed: BTreeMap<u32, u32> = BTreeMap::new();
-    reached.waits.iter().for_each(|wait| *fed.entry(wait.egress).or_default() |= 1 << wait.queue);
+    let fed = fed(reached);
     for wait in &reached.waits {
         let (Some(ingress), Some(egress)) = (device.port(wait.ingress), device.port(wait.egress)) else { continue };
         let ports = WaitPorts { device, wait, ingress, egress };
@@ -45,9 +44,48 @@ pub(super) fn judge(
             ports.next(next, arrival, findings);
         }
         if ports.lossless() {
-            ports.starvation(fed[&wait.egress], findings);
+            ports.starvation(fed[&wait.egress] & !accepted_strict, findings);
         }
     }
+}
+
+/// Returns the bitmask of the queues in which frames wait, by egress port.
+fn fed(reached: &ReachableWaits) -> BTreeMap<u32, u32> {
+    let mut fed: BTreeMap<u32, u32> = BTreeMap::new();
+    reached.waits.iter().for_each(|wait| *fed.entry(wait.egress).or_default() |= 1 << wait.queue);
+    fed
+}
+
+/// Returns the assumptions about queues whose strict priority is accepted.
+///
+/// # Errors
+/// An accepted queue that has no strict priority above a lossless queue.
+pub(super) fn accepted(device: &Device<'_>, reached: &ReachableWaits, queues: u32) -> Result<Vec<String>, Fault> {
+    let fed = fed(reached);
+    let mut list = Vec::new();
+    for queue in (0..32u8).filter(|queue| queues >> queue & 1 == 1) {
+        let mut ports: BTreeMap<u32, &Port> = BTreeMap::new();
+        for wait in &reached.waits {
+            let (Some(ingress), Some(egress)) = (device.port(wait.ingress), device.port(wait.egress)) else { continue };
+            let is_lossless = ingress.lossless >> wait.group & 1 == 1;
+            if is_lossless && egress.starves(wait.queue, fed[&wait.egress]) >> queue & 1 == 1 {
+                ports.insert(wait.egress, egress);
+            }
+        }
+        let Some(first) = ports.values().next() else {
+            let message = format!("queue {queue} is accepted, and has strict priority above no lossless queue");
+            let help = "the number of a queue that a finding `starvation` names, or leave the option out".to_owned();
+            return Err(Fault { file: "(all files)".to_owned(), key: "QUEUE".to_owned(), message, help });
+        };
+        list.push(format!(
+            "accepted: queue {queue} has strict priority above lossless queues at {}, {} {}, and its frames leave them \
+             enough of the rate",
+            counted(ports.len() as u64, "port"),
+            device.config(first).file,
+            first.name
+        ));
+    }
+    Ok(list)
 }
 
 /// Returns the assumption about lossless queues with a `pir` below the rate of their port.

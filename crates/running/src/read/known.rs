@@ -108,6 +108,25 @@ pub(super) const TABLES: [&str; 27] = [
     "WRED_PROFILE",
 ];
 
+/// Tables whose rows are equal at most switches of a role.
+pub(super) const COMPARED: [&str; 15] = [
+    "LOSSLESS_TRAFFIC_PATTERN",
+    "DSCP_TO_TC_MAP",
+    "TC_TO_QUEUE_MAP",
+    "TC_TO_PRIORITY_GROUP_MAP",
+    "TC_TO_DSCP_MAP",
+    "MAP_PFC_PRIORITY_TO_QUEUE",
+    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
+    "PORT_QOS_MAP",
+    "PFC_WD",
+    "BUFFER_POOL",
+    "BUFFER_PROFILE",
+    "BUFFER_QUEUE",
+    "SCHEDULER",
+    "QUEUE",
+    "WRED_PROFILE",
+];
+
 /// Tables of switches in a dual-ToR pair.
 pub(super) const DUAL_TOR: [&str; 3] = ["TUNNEL", "MUX_CABLE", "PEER_SWITCH"];
 

@@ -27,14 +27,16 @@ mod reader;
 mod spelling;
 mod values;
 
-use crate::error::{Fault, Finding};
+use crate::error::{Fault, Finding, FindingKind};
 pub(crate) use buffers::COMPUTED;
-use fabric::files::parse_json;
-use fabric::sonic::{AsicTables, BufferModel, Neighbour, TableFault, neighbours, uses_dynamic_model};
+use fabric::files::{NeighbourFault, neighbour_faults, parse_json};
+use fabric::sonic::{AsicTables, BufferModel, TableFault, uses_dynamic_model};
 pub(crate) use maps::table_of;
 use reader::{Object, Reader};
 use serde_json::Value;
+pub(crate) use spelling::OR_LEAVE_OUT;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use units::Rate;
 
 /// A map of a QoS table: from DSCPs, traffic classes or priorities to traffic classes, queues, groups or DSCPs.
@@ -53,6 +55,8 @@ pub struct SwitchConfig {
     pub(crate) hwsku: String,
     /// Tables of the file that are not read.
     pub unread: Vec<String>,
+    /// Tables whose rows are compared between switches of a role.
+    pub(crate) compared: Arc<Object>,
     /// Findings about unknown tables and fields, and about values that SONiC refuses.
     pub findings: Vec<Finding>,
     pub(crate) maps: BTreeMap<&'static str, BTreeMap<String, QosMap>>,
@@ -289,8 +293,25 @@ pub fn read(files: &[(String, String)]) -> Result<Vec<SwitchConfig>, Vec<Fault>>
             }),
         }
     }
-    claims(&objects, &mut faults);
-    if faults.is_empty() { Ok(switches) } else { Err(faults) }
+    let is_whole = |object: &Value| !several_asics.contains(localhost(object, "hostname").unwrap_or_default());
+    let whole = objects.iter().filter(|(_, object)| is_whole(object));
+    let files: Vec<(&str, &Object)> =
+        whole.filter_map(|(file, object)| Some((file.as_str(), object.as_object()?))).collect();
+    let wrong = neighbour_faults(&files).into_iter();
+    faults.extend(wrong.map(|NeighbourFault { file, key, message, help }| Fault { file, key, message, help }));
+    if faults.is_empty() { Ok(switches) } else { Err(after_unknown_keys(&switches, faults)) }
+}
+
+/// Returns the unknown keys of the files as faults, before `faults`, whose cause they may be.
+pub(crate) fn after_unknown_keys(configs: &[SwitchConfig], faults: Vec<Fault>) -> Vec<Fault> {
+    unknown_keys(configs).into_iter().chain(faults).collect()
+}
+
+/// Returns the unknown keys of all files, for input that cannot be judged.
+pub fn unknown_keys(configs: &[SwitchConfig]) -> Vec<Fault> {
+    let all = configs.iter().flat_map(|config| &config.findings);
+    let unknown = all.filter(|finding| finding.kind == FindingKind::UnknownKey).cloned();
+    unknown.map(|Finding { file, key, why, instead, .. }| Fault { file, key, message: why, help: instead }).collect()
 }
 
 /// Returns a field of `DEVICE_METADATA|localhost`.
@@ -335,9 +356,6 @@ fn read_switch(file: &str, object: &Object, switches: &mut Vec<SwitchConfig>, fa
     let mut switch = SwitchConfig { file: file_name, name: name_text, role, hwsku, ..SwitchConfig::default() };
     if name.is_empty() {
         reader.fault("DEVICE_METADATA|localhost.hostname", "is missing", "the name of the switch");
-    } else if let Some(other) = switches.iter().find(|other| other.name == name) {
-        let message = format!("`{}` is also the name of {}: both have its ports", fabric::visible(name), other.file);
-        reader.fault("DEVICE_METADATA|localhost.hostname", message, "one file per switch");
     }
     if reader.ports.is_empty() {
         reader.fault("PORT", "is missing or empty", "the ports of the switch");
@@ -347,6 +365,8 @@ fn read_switch(file: &str, object: &Object, switches: &mut Vec<SwitchConfig>, fa
         let message = format!("is missing: the file has no QoS{near}");
         reader.fault("PORT_QOS_MAP", message, "the running config_db.json");
     }
+    let compared = known::COMPARED.iter().filter_map(|table| Some(((*table).to_owned(), object.get(*table)?.clone())));
+    switch.compared = Arc::new(compared.collect());
     switch.unread = object
         .keys()
         .filter(|table| !known::TABLES.contains(&table.as_str()) && !known::DUAL_TOR.contains(&table.as_str()))
@@ -359,7 +379,7 @@ fn read_switch(file: &str, object: &Object, switches: &mut Vec<SwitchConfig>, fa
     buffers::read(&mut reader, &mut switch);
     maps::check(&mut reader, &switch);
     switch.traditional = text("buffer_model") == "traditional";
-    if uses_dynamic_model(object) && !switch.traditional {
+    if uses_dynamic_model(object) {
         let asic = AsicTables::of(object).unwrap_or_else(|fault| {
             reader.fault(fault.key, fault.message, fault.help);
             None
@@ -369,31 +389,4 @@ fn read_switch(file: &str, object: &Object, switches: &mut Vec<SwitchConfig>, fa
     switch.findings = std::mem::take(&mut reader.findings);
     faults.append(&mut reader.faults);
     switches.push(switch);
-}
-
-/// Checks that no port of a configured switch is listed as the neighbour of two ports. A server's port may be, because
-/// a dual-ToR cable connects it to two switches. The topology determines which nodes are servers.
-fn claims(objects: &[(String, Value)], faults: &mut Vec<Fault>) {
-    let mut claimed: BTreeMap<(&str, &str), (&str, String)> = BTreeMap::new();
-    let hostname =
-        |object: &Value| Some(object.get("DEVICE_METADATA")?.get("localhost")?.get("hostname")?.as_str()?.to_owned());
-    let switches: BTreeSet<String> = objects.iter().filter_map(|(_, object)| hostname(object)).collect();
-    for (file, object) in objects {
-        let Some(object) = object.as_object() else { continue };
-        for Neighbour { row, peer: name, peer_port: port, .. } in neighbours(object).flatten() {
-            if !switches.contains(name) {
-                continue;
-            }
-            let key = format!("DEVICE_NEIGHBOR|{}", fabric::visible(row));
-            if let Some((other, other_key)) = claimed.insert((name, port), (file, key.clone())) {
-                let (name, port) = (fabric::visible(name), fabric::visible(port));
-                faults.push(Fault {
-                    file: file.clone(),
-                    key,
-                    message: format!("{other}: {other_key} claims {name} {port} too"),
-                    help: "the port that the cable leads to".to_owned(),
-                });
-            }
-        }
-    }
 }

@@ -35,13 +35,15 @@ fn nearly<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k st
     near.min_by_key(|(edits, _)| *edits).map(|(_, known)| known)
 }
 
-/// Returns the advice for an unknown field of a row: the fields that are read, and of the fields without effect the one
-/// that it nearly is.
+/// End of the advice for an unknown key, after the name that it nearly is.
+pub(crate) const OR_LEAVE_OUT: &str = ", or leave it out";
+
+/// Returns the advice for an unknown field of a row: the field that it nearly is, or else the fields that are read.
 pub(super) fn instead_of(field: &str, read: &[&str], others: &[&str]) -> String {
-    let known: Vec<&str> = read.iter().copied().chain(nearly(field, others.iter().copied())).collect();
-    match known.as_slice() {
-        [] => "leave it out".to_owned(),
-        known => format!("one of {}, or leave it out", known.join(", ")),
+    match nearly(field, read.iter().chain(others).copied()) {
+        Some(near) => format!("{near}{OR_LEAVE_OUT}"),
+        None if read.is_empty() => "leave it out".to_owned(),
+        None => format!("one of {}{OR_LEAVE_OUT}", read.join(", ")),
     }
 }
 
@@ -69,7 +71,7 @@ fn misspelt(file: &str, key: String, what: &str, near: &str) -> Finding {
         file: file.to_owned(),
         key: fabric::visible(&key),
         why: format!("SONiC has no {what} of this name, so nothing reads it"),
-        instead: format!("{near}, or leave it out"),
+        instead: format!("{near}{OR_LEAVE_OUT}"),
     }
 }
 

@@ -355,6 +355,7 @@ pub fn read(files: &Files) -> Vec<SwitchConfig> {
 
 pub fn judge(files: &Files, paths: PathSet) -> Report {
     let (fabric, configs) = (topology(files), read(files));
-    let options = running::Options { binding: QueueBinding::Egress, paths, headroom: &needed, asic: None };
+    let options =
+        running::Options { binding: QueueBinding::Egress, paths, headroom: &needed, asic: None, accepted_strict: 0 };
     running::judge(&fabric, &configs, &options).unwrap_or_else(|faults| panic!("{faults:#?}"))
 }

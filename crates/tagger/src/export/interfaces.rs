@@ -165,6 +165,12 @@ impl Interfaces {
         Ok(name)
     }
 
+    /// Returns the number by which a pattern divides the digits of names; `None` without a pattern of digits.
+    pub fn divisor(&self) -> Option<u32> {
+        let pattern = self.pattern.as_ref().filter(|pattern| pattern.source == Source::Digits)?;
+        u32::try_from(pattern.divisor).ok().filter(|_| pattern.factor == 1)
+    }
+
     fn unnamed(&self, fabric: &Fabric, node: NodeId, port: PortIndex) -> ExportError {
         ExportError::Unnamed { switch: fabric.name(node).to_owned(), port }
     }

@@ -122,6 +122,25 @@ pub struct Gates {
 /// Maximum value of a time, 11 days, so that sums of several times fit into 64 bits.
 pub(super) const MOST_PS: u64 = 1_000_000_000_000_000_000;
 
+/// Returns a text about intervals that do not add up to the cycle, both in ps, with the difference.
+pub(super) fn other_sum(sum_ps: u64, cycle_ps: u64) -> String {
+    let more = if sum_ps > cycle_ps { "more" } else { "less" };
+    format!(
+        "its intervals add up to {}, {} {more} than its cycle of {}",
+        nanoseconds(sum_ps),
+        nanoseconds(sum_ps.abs_diff(cycle_ps)),
+        nanoseconds(cycle_ps)
+    )
+}
+
+/// Formats picoseconds as `1921 ns` or `1920.5 ns`.
+pub(super) fn nanoseconds(ps: u64) -> String {
+    match ps % 1000 {
+        0 => format!("{} ns", ps / 1000),
+        rest => format!("{}.{} ns", ps / 1000, format!("{rest:03}").trim_end_matches('0')),
+    }
+}
+
 impl Gates {
     /// Parses a file.
     ///
@@ -167,8 +186,13 @@ impl Gates {
                 return wrong(&element, "the port occurs twice");
             }
             let sum = port.entries.iter().try_fold(0u64, |sum, entry| sum.checked_add(entry.interval_ps));
-            if sum != Some(port.cycle_ps) || port.cycle_ps == 0 || port.cycle_ps > MOST_PS {
-                return wrong(&element, "its intervals do not add up to its cycle, above zero and at most 11 days");
+            if port.cycle_ps == 0 || port.cycle_ps > MOST_PS {
+                return wrong(&element, "its cycle is above zero and at most 11 days");
+            }
+            match sum {
+                None => return wrong(&element, "its intervals add up to more than 11 days"),
+                Some(sum) if sum != port.cycle_ps => return wrong(&element, &other_sum(sum, port.cycle_ps)),
+                Some(_) => {}
             }
         }
         let Raw { wire, processing_ps, class, streams, gates, .. } = raw;

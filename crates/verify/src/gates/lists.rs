@@ -1,6 +1,6 @@
 //! Gate control lists without time slots, as other tools write them.
 
-use super::file::{GateFileError, MOST_PS, Port, State, Wire};
+use super::file::{GateFileError, MOST_PS, Port, State, Wire, nanoseconds, other_sum};
 use fabric::Fabric;
 use std::collections::BTreeMap;
 
@@ -50,6 +50,11 @@ impl PortGates {
         if cycle == 0 || cycle > MOST_PS {
             return Err(format!("the cycle of `{interface}` is above zero and at most 11 days"));
         }
+        let mut warnings = Vec::new();
+        if cycle != sum {
+            let then = if sum > cycle { "the end of the list never comes" } else { "its last state lasts longer" };
+            warnings.push(format!("{}: {then}", other_sum(sum, cycle)));
+        }
         let mut left = cycle;
         for state in &mut states {
             state.interval_ps = state.interval_ps.min(left);
@@ -67,9 +72,15 @@ impl PortGates {
             longest_frame_bytes: [u64::MAX; 8],
             holds: false,
             preempts: false,
-            warnings: Vec::new(),
+            warnings,
             clock: "TAI",
         })
+    }
+}
+
+impl PortGates {
+    fn cycle_ps(&self) -> u64 {
+        self.states.iter().map(|state| state.interval_ps).sum()
     }
 }
 
@@ -173,6 +184,7 @@ impl Lists {
         let bases = nodes.iter().flat_map(|(_, lists)| lists).map(|list| list.base_ns);
         let zero = bases.min().unwrap_or(0);
         self.warn_of_late_starts(&nodes, zero);
+        self.warn_of_cycles(&nodes);
         self.warn_of_elements(&nodes);
         self.check_clocks(&nodes)?;
         for (node, lists) in nodes {
@@ -194,6 +206,27 @@ impl Lists {
             let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
             self.warn(format!("{port}{more}: {warning}"));
         }
+    }
+
+    /// Warns of the list whose cycle differs from that of most lists, and is neither a part nor a multiple of it.
+    fn warn_of_cycles(&mut self, nodes: &[(String, Vec<PortGates>)]) {
+        let all = || nodes.iter().flat_map(|(node, lists)| lists.iter().map(move |list| (node, list, list.cycle_ps())));
+        let mut lists: BTreeMap<u64, usize> = BTreeMap::new();
+        all().for_each(|(.., cycle)| *lists.entry(cycle).or_default() += 1);
+        let count: usize = lists.values().sum();
+        let Some((&usual, alike)) = lists.iter().find(|(_, alike)| 2 * **alike > count) else { return };
+        let others: Vec<_> = all().filter(|(.., cycle)| usual % cycle != 0 && cycle % usual != 0).collect();
+        let Some((node, list, cycle)) = others.first() else { return };
+        let more = if others.len() > 1 { format!(" (and {} more lists)", others.len() - 1) } else { String::new() };
+        self.warn(format!(
+            "the cycle of `{}` of `{node}` is {}, {} {} than the {} of {alike} of {count} lists: one of its intervals \
+             may be wrong{more}",
+            list.interface,
+            nanoseconds(*cycle),
+            nanoseconds(cycle.abs_diff(usual)),
+            if *cycle > usual { "more" } else { "less" },
+            nanoseconds(usual)
+        ));
     }
 
     /// Warns of lists with a first cycle long after that of others: until then their ports have no gates.
@@ -231,6 +264,15 @@ impl Lists {
                      begin apart"
                 ));
             }
+        }
+        if of_first.clock == "REALTIME" {
+            let count = nodes.iter().map(|(_, lists)| lists.len()).sum::<usize>();
+            let more = if count > 1 { format!(" (and {} more lists)", count - 1) } else { String::new() };
+            self.warn(format!(
+                "`clockid CLOCK_REALTIME` at `{}` of `{first}`{more}: it jumps with leap seconds and when NTP sets it, \
+                 and the time of IEEE 802.1AS is TAI: write CLOCK_TAI",
+                of_first.interface
+            ));
         }
         if boots(of_first) {
             self.warn(format!(

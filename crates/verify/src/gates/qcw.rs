@@ -191,7 +191,7 @@ impl TryFrom<RawTable> for Table {
             (raw.admin_cycle_time.is_none(), "admin-cycle-time is missing: the sum of the intervals is taken"),
         ];
         let warnings = missing.into_iter().filter(|(is_missing, _)| *is_missing).map(|(_, text)| text.to_owned());
-        let warnings = warnings.collect();
+        let mut warnings: Vec<String> = warnings.collect();
         if raw.config_change == Some(false) {
             let why = "a bridge adopts the admin list only if it is true (802.1Q, 8.6.9.3.1)";
             return Err(format!("config-change is false: {why}"));
@@ -234,6 +234,7 @@ impl TryFrom<RawTable> for Table {
         let holds = entries.iter().any(|entry| entry.holds);
         let states = entries.into_iter().map(|entry| entry.state).collect();
         let gates = PortGates::new("the port".to_owned(), 0, base, states, cycle.transpose()?)?;
+        warnings.extend(gates.warnings.iter().cloned());
         Ok(Table { enabled: true, gates: Some(PortGates { holds, longest_frame_bytes, warnings, ..gates }) })
     }
 }

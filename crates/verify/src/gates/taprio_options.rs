@@ -251,13 +251,20 @@ impl Options {
         let sum: u64 = self.entries.iter().map(|entry| entry.2).sum();
         let (line, ..) = self.entries[0];
         if sum > MOST_CYCLE_NS && self.cycle_ns == 0 {
-            return at(line, format!("the intervals add up to {sum} ns, and the kernel takes {MOST_CYCLE_NS} at most"));
+            return at(
+                line,
+                format!("the intervals of `{device}` add up to {sum} ns, and the kernel takes {MOST_CYCLE_NS} at most"),
+            );
         }
         if self.cycle_ns != 0 && self.cycle_ns < sum {
             let cycle = self.cycle_ns;
             return at(
                 line,
-                format!("`cycle-time` is {cycle} ns, and the intervals add up to {sum}: the rest never comes"),
+                format!(
+                    "`cycle-time` of `{device}` is {cycle} ns, and the intervals add up to {sum} ns, {} ns more: the \
+                     rest never comes",
+                    sum - cycle
+                ),
             );
         }
         Ok(())

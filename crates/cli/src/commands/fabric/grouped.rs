@@ -1,6 +1,7 @@
-//! Groups of findings that differ only in names and numbers: a wrong template has one finding for each port and queue.
+//! Groups of findings or errors that differ only in names and numbers: a wrong template has one for each port and
+//! queue.
 
-use running::{Finding, FindingKind};
+use running::{Fault, Finding, FindingKind};
 use std::collections::{BTreeMap, BTreeSet};
 use text::numbers::counted;
 
@@ -9,22 +10,69 @@ const MOST_PLACES: usize = 3;
 /// Number of findings up to which a group is not shortened: each has numbers of its own.
 const MOST_SEPARATE: usize = 3;
 
-/// Findings of one kind and form.
-pub struct FindingGroup<'f>(Vec<&'f Finding>);
+/// A statement about a key of a file: a finding, or an error.
+pub trait Statement {
+    /// Noun of the statement.
+    const NOUN: &'static str;
+    /// Text after the first places of a shortened group.
+    const REST: &'static str;
+    /// Returns the file and the key.
+    fn place(&self) -> (&str, &str);
+    /// Returns the kind of a finding.
+    fn kind(&self) -> Option<FindingKind>;
+    /// Returns the reason and the advice.
+    fn texts(&self) -> (&str, &str);
+}
 
-impl<'f> FindingGroup<'f> {
-    /// Returns the first finding of the group.
-    pub fn first(&self) -> &'f Finding {
+impl Statement for Finding {
+    const NOUN: &'static str = "finding";
+    const REST: &'static str = " ... (all with --json)";
+    fn place(&self) -> (&str, &str) {
+        (&self.file, &self.key)
+    }
+    fn kind(&self) -> Option<FindingKind> {
+        Some(self.kind)
+    }
+    fn texts(&self) -> (&str, &str) {
+        (&self.why, &self.instead)
+    }
+}
+
+impl Statement for Fault {
+    const NOUN: &'static str = "error";
+    const REST: &'static str = " ...";
+    fn place(&self) -> (&str, &str) {
+        (&self.file, &self.key)
+    }
+    fn kind(&self) -> Option<FindingKind> {
+        None
+    }
+    fn texts(&self) -> (&str, &str) {
+        (&self.message, &self.help)
+    }
+}
+
+/// Statements of one kind and form, in their order.
+pub struct Group<'f, S>(Vec<&'f S>);
+
+impl<'f, S: Statement> Group<'f, S> {
+    /// Returns the first statement of the group.
+    pub fn first(&self) -> &'f S {
         self.0[0]
     }
 
-    /// Returns lines about the further findings of the group: their number and the first places.
+    /// Returns the number of statements.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Returns a line about the further statements of the group: their number and the first places.
     pub fn others(&self) -> Option<String> {
         let others = self.0.get(1..).filter(|others| !others.is_empty())?;
-        let places: Vec<String> =
-            others.iter().take(MOST_PLACES).map(|it| format!("{}: {}", it.file, it.key)).collect();
-        let count = counted(others.len() as u64, "finding");
-        let more = if others.len() > places.len() { " ... (all with --json)" } else { "" };
+        let place = |it: &&S| format!("{}: {}", it.place().0, it.place().1);
+        let places: Vec<String> = others.iter().take(MOST_PLACES).map(place).collect();
+        let count = counted(others.len() as u64, S::NOUN);
+        let more = if others.len() > places.len() { S::REST } else { "" };
         Some(format!("and {count} of this form: {}{more}", places.join(", ")))
     }
 }
@@ -44,38 +92,31 @@ fn form(text: &str, names: &BTreeSet<&str>) -> String {
     form
 }
 
-/// Returns the findings in groups, ordered by file, key and kind of the first of each, like findings.
-pub fn groups(findings: &[Finding]) -> Vec<FindingGroup<'_>> {
-    let stems = findings.iter().map(|finding| finding.file.split('.').next().unwrap_or_default());
+/// Returns the statements in groups, ordered by the first of each.
+pub fn groups<S: Statement>(statements: &[S]) -> Vec<Group<'_, S>> {
+    let stems = statements.iter().map(|it| it.place().0.split('.').next().unwrap_or_default());
     let names: BTreeSet<&str> = stems.collect();
-    let mut known: BTreeMap<(FindingKind, [String; 3]), usize> = BTreeMap::new();
-    let mut groups: Vec<FindingGroup<'_>> = Vec::new();
-    for finding in findings {
+    let mut known: BTreeMap<(Option<FindingKind>, [String; 3]), usize> = BTreeMap::new();
+    let mut groups: Vec<Vec<(usize, &S)>> = Vec::new();
+    for (position, statement) in statements.iter().enumerate() {
+        let (why, instead) = statement.texts();
         // Findings at one key are one with the number of the others: `... (and 3 more)`.
-        let why = finding.why.rsplit_once(" (and ").filter(|(_, more)| more.ends_with("more)"));
-        let why = why.map_or(finding.why.as_str(), |(why, _)| why);
-        let forms = [finding.key.as_str(), why, &finding.instead].map(|text| form(text, &names));
-        let at = *known.entry((finding.kind, forms)).or_insert_with(|| {
-            groups.push(FindingGroup(Vec::new()));
+        let why = why.rsplit_once(" (and ").filter(|(_, more)| more.ends_with("more)")).map_or(why, |(why, _)| why);
+        let forms = [statement.place().1, why, instead].map(|text| form(text, &names));
+        let at = *known.entry((statement.kind(), forms)).or_insert_with(|| {
+            groups.push(Vec::new());
             groups.len() - 1
         });
-        groups[at].0.push(finding);
+        groups[at].push((position, statement));
     }
-    let mut all: Vec<FindingGroup<'_>> = groups.into_iter().flat_map(separate).collect();
-    all.sort_by(|one, other| place(one.first()).cmp(&place(other.first())));
-    all
-}
-
-fn place(finding: &Finding) -> (&str, &str, FindingKind) {
-    (&finding.file, &finding.key, finding.kind)
-}
-
-/// Returns the findings of a small group one by one.
-fn separate(group: FindingGroup<'_>) -> Vec<FindingGroup<'_>> {
-    match group.0.len() <= MOST_SEPARATE {
-        true => group.0.into_iter().map(|finding| FindingGroup(vec![finding])).collect(),
+    // The statements of a small group stay separate.
+    let separate = |group: Vec<_>| match group.len() <= MOST_SEPARATE {
+        true => group.into_iter().map(|one| vec![one]).collect(),
         false => vec![group],
-    }
+    };
+    let mut all: Vec<Vec<(usize, &S)>> = groups.into_iter().flat_map(separate).collect();
+    all.sort_by_key(|group| group[0].0);
+    all.into_iter().map(|group| Group(group.into_iter().map(|(_, statement)| statement).collect())).collect()
 }
 
 #[cfg(test)]

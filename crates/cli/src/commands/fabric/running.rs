@@ -1,7 +1,7 @@
 //! `tidegate fabric check --running`: checks the QoS configuration of running switches.
 
 use super::counterexample::{self, Simulated};
-use super::grouped;
+use super::grouped::{self, Group};
 use super::heading;
 use crate::asic_table;
 use crate::commands::tagger::headroom::sonic::Sonic;
@@ -56,6 +56,11 @@ pub struct RunningFlags {
     /// peripheral_table.json if there are gearboxes. Without it, this headroom is an assumption.
     #[arg(long, requires = "running", value_name = "FILE", help_heading = "Running configuration")]
     asic_table: Vec<PathBuf>,
+    /// Accept that this queue has strict priority above lossless queues, as one for congestion notifications (CNP): an
+    /// assumption instead of a finding. Repeatable.
+    #[arg(long, requires = "running", value_name = "QUEUE", help_heading = "Running configuration")]
+    #[arg(value_parser = clap::value_parser!(u8).range(0..=31))]
+    accept_strict: Vec<u8>,
     /// Write the rule table that the switches implement to this file, for `tidegate tagger verify`. The tag of a frame
     /// is the priority group that counts it.
     #[arg(long, requires = "running", value_name = "FILE", help_heading = "Running configuration")]
@@ -165,19 +170,35 @@ pub fn read_configs(folder: &Path, ignored: &[NamePattern]) -> Result<Vec<Switch
     running::read(&files).map_err(|faults| failure(folder, &faults))
 }
 
-/// Formats faults of configurations as one error: each fault with file, key and the value to write instead.
+/// Formats faults of configurations as one error: each with file, key and the value to write instead, those of one form
+/// once with the number of the others.
 pub fn failure(folder: &Path, faults: &[Fault]) -> Failure {
     let folder = if folder.is_dir() { folder } else { folder.parent().unwrap_or(Path::new("")) };
     let shown = |fault: &Fault| {
         let path = folder.join(&fault.file);
         format!("{}: {}: {} (write: {})", path.display(), fault.key, fault.message, fault.help)
     };
-    let lines = faults.iter().take(MOST_SHOWN).map(shown);
+    let groups = grouped::groups(faults);
+    let lines = groups.iter().take(MOST_SHOWN).map(|group| {
+        let others = group.others().map_or(String::new(), |line| format!("\n  {line}"));
+        shown(group.first()) + &others
+    });
     let mut message = lines.collect::<Vec<_>>().join("\nerror: ");
-    if let Some(more) = faults.len().checked_sub(MOST_SHOWN).filter(|more| *more > 0) {
-        message += &format!("\nerror: {more} more");
+    match groups.iter().skip(MOST_SHOWN).map(Group::len).sum() {
+        0 => {}
+        more => message += &format!("\nerror: {more} more"),
     }
     Failure::Input { message, help: None }
+}
+
+/// Returns an error of the topology after the unknown keys of the configurations, which may be its cause.
+fn after_unknown_keys(folder: &Path, configs: &[SwitchConfig], error: Failure) -> Failure {
+    match (error, failure(folder, &running::unknown_keys(configs))) {
+        (Failure::Input { message, help }, Failure::Input { message: unknown, .. }) if !unknown.is_empty() => {
+            Failure::Input { message: format!("{unknown}\nerror: {message}"), help }
+        }
+        (error, _) => error,
+    }
 }
 
 /// Egress ports, by (tag, ingress port, new tag).
@@ -251,11 +272,15 @@ pub fn check(source: Option<&str>, flags: &FabricFlags, asked: &RunningFlags, js
     let Some(folder) = &asked.running else { return Err(Failure::input("no --running", "name a folder")) };
     let configs = read_configs(folder, &fabric_source::ignored(flags))?;
     let source = source.map_or_else(|| folder.display().to_string(), str::to_owned);
-    let found = fabric_source::find(&source, flags, None)?;
+    // An unknown table may be the reason why a file has no links.
+    let found =
+        fabric_source::find(&source, flags, None).map_err(|error| after_unknown_keys(folder, &configs, error))?;
     let queues = asked.queue_map.binding();
     let headroom = |conditions: &Conditions| needed(conditions, asked.reaction);
     let asic = asic_table::read(&asked.asic_table)?;
-    let options = Options { binding: queues, paths: asked.forwarding.0, headroom: &headroom, asic: asic.as_ref() };
+    let accepted_strict = asked.accept_strict.iter().fold(0, |bits, queue| bits | 1 << queue);
+    let paths = asked.forwarding.0;
+    let options = Options { binding: queues, paths, headroom: &headroom, asic: asic.as_ref(), accepted_strict };
     let in_folder = |faults: Vec<Fault>| failure(folder, &faults);
     let rules_folder = asked.rules_out.as_deref().map(|path| path.parent().unwrap_or(path));
     for output in asked.counterexample.as_deref().into_iter().chain(rules_folder) {
@@ -350,6 +375,10 @@ fn as_text(source: &str, folder: &Path, found: &Found, report: &Report) -> Strin
     }
     for group in grouped::groups(&report.findings) {
         text += &format!("  {fail}  {}\n", finding_line(group.first()));
+        group.others().iter().for_each(|line| text += &format!("        {line}\n"));
+    }
+    for group in grouped::groups(&report.hints) {
+        text += &format!("  {}  {}\n", styled("hint", Style::Caution), finding_line(group.first()));
         group.others().iter().for_each(|line| text += &format!("        {line}\n"));
     }
     if let Some(trials) = report.search_limit {

@@ -61,10 +61,9 @@ pub struct MakeArgs {
     /// With --to taprio: offload the gates to the network cards.
     #[arg(long)]
     offload: bool,
-    /// With --to taprio or qcw: start of the first cycle, in nanoseconds of TAI.
-    #[arg(long, value_name = "NS", default_value_t = 0)]
-    #[arg(value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
-    base_time: u64,
+    /// With --to taprio or qcw: start of the first cycle, in nanoseconds of TAI [default: 0]
+    #[arg(long, value_name = "NS", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    base_time: Option<u64>,
     /// Print the summary as one JSON object.
     #[arg(long, conflicts_with = "to")]
     json: bool,
@@ -101,6 +100,16 @@ enum Format {
 /// # Errors
 /// If the streams or the fabric are invalid, or the format cannot express the schedule.
 pub fn command(args: &MakeArgs) -> Result<Exit, Failure> {
+    let of_gates = [Some(Format::Taprio), Some(Format::Qcw)];
+    for (option, is_given, formats, named) in [
+        ("--offload", args.offload, &of_gates[..1], "--to taprio"),
+        ("--base-time", args.base_time.is_some(), &of_gates, "--to taprio or --to qcw"),
+    ] {
+        if is_given && !formats.contains(&args.to) {
+            let message = format!("{option}: has no effect without {named}");
+            return Err(Failure::input(message, format!("leave it out, or add {named}")));
+        }
+    }
     let (fabric, of_tsnkit) = args.on.read()?;
     // The argument parser ensures that STREAMS is given unless there is a subcommand.
     let path = args.streams.as_deref().unwrap_or(Path::new(""));
@@ -179,7 +188,7 @@ fn write(args: &MakeArgs, format: Format, fabric: &Fabric, made: Made<'_>) -> Re
     }
     let of_nodes = |words: GateFormat, ending: &str| -> Vec<(String, String, String)> {
         let named = |link| interface(fabric, problem, link);
-        let nodes = export::by_node(problem, lists, words, args.base_time, named).into_iter();
+        let nodes = export::by_node(problem, lists, words, args.base_time.unwrap_or(0), named).into_iter();
         nodes.map(|(node, text)| (node.clone(), file_name(&node, ending), text)).collect()
     };
     let (kind, files) = match format {

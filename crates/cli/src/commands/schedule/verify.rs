@@ -26,9 +26,9 @@ pub struct VerifyArgs {
     /// Gates without a schedule: file of the streams, with the start of each.
     #[arg(long, value_name = "STREAMS")]
     streams: Option<PathBuf>,
-    /// Gates without a schedule: class of the streams, 0 to 7.
-    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u8).range(0..=7))]
-    class: u8,
+    /// Gates without a schedule: class of the streams, 0 to 7 [default: 7]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=7))]
+    class: Option<u8>,
     /// Gates without a schedule: switch delay from the last bit of a frame to its earliest transmission [default: 0, or
     /// that of tsnkit's network]
     #[arg(long, value_name = "TIME")]
@@ -56,12 +56,23 @@ pub fn command(args: &VerifyArgs) -> Result<Exit, Failure> {
     let name = args.schedule.display();
     let beside = GateParameters {
         streams: args.streams.as_deref(),
-        class: args.class,
+        class: args.class.unwrap_or(7),
         processing: args.processing.or(of_tsnkit).unwrap_or(Time::ZERO),
         frame_only: args.frame_only || of_tsnkit.is_some(),
     };
     if let Some(lists) = others::read(&args.schedule, &fabric, &beside)? {
         return show_judgement(args, &follow(&lists, &fabric), lists.streams(), lists.ports());
+    }
+    for (option, is_given) in [
+        ("--streams", args.streams.is_some()),
+        ("--class", args.class.is_some()),
+        ("--processing", args.processing.is_some()),
+        ("--frame-only", args.frame_only),
+    ] {
+        if is_given {
+            let message = format!("{option}: has no effect on {name}, a schedule that states it");
+            return Err(Failure::input(message, "leave it out: it is for gates without a schedule"));
+        }
     }
     let gates = Gates::parse(&read_text(&args.schedule)?).map_err(|error| {
         let help = "schedules are written by tidegate schedule --to json";

@@ -342,6 +342,8 @@ impl<'a> Job<'a> {
     ) -> Result<Job<'a>, Failure> {
         let switches = chosen(args, fabric, rules);
         let names = args.interfaces.interfaces(fabric, of_file, args.to.dialect(), &switches)?;
+        let warning = args.interfaces.warning(fabric, &names, args.to.dialect(), &switches);
+        warning.iter().for_each(|warning| output::note(&format!("warning: {warning}")));
         let settings = args
             .target
             .settings(rules.classes.iter().map(|class| class.first_tag).collect(), 2 * args.headroom.mtu().get());
@@ -367,6 +369,7 @@ impl<'a> Job<'a> {
             .chain(ends)
             .chain(self.otherwise.clone())
             .chain(self.judgement.iter().flat_map(merged::Judgement::notes))
+            .chain(self.args.interfaces.warning(self.fabric, &self.names, self.args.to.dialect(), &self.switches))
             .chain(self.args.interfaces.note(self.fabric, &self.names, &self.switches))
             .collect()
     }

@@ -20,15 +20,15 @@ pub struct Violation {
     pub rule: String,
 }
 
-/// Maps, with the highest key and value.
+/// Maps, with the highest key and value of SONiC's models. ASICs with more queues need other models.
 const MAPS: [(&str, u64, u64); 7] = [
     ("DSCP_TO_TC_MAP", 63, 15),
     ("DOT1P_TO_TC_MAP", 7, 15),
     ("TC_TO_DSCP_MAP", 15, 63),
-    ("TC_TO_QUEUE_MAP", 15, 15),
+    ("TC_TO_QUEUE_MAP", 15, 9),
     ("TC_TO_PRIORITY_GROUP_MAP", 15, 7),
     ("PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", 7, 7),
-    ("MAP_PFC_PRIORITY_TO_QUEUE", 7, 15),
+    ("MAP_PFC_PRIORITY_TO_QUEUE", 7, 7),
 ];
 /// Fields of `PORT_QOS_MAP`, with the map that each references.
 const BINDINGS: [(&str, &str); 7] = [

@@ -178,7 +178,7 @@ fn report(job: &Job<'_>, fabric: &Fabric, files: &[(String, String)]) -> Result<
         tagger::export::QueueBinding::Ingress => QueueBinding::Ingress,
     };
     let asic = job.platforms.given("").asic;
-    let options = Options { binding, paths: PathSet::Shortest, headroom: &headroom, asic };
+    let options = Options { binding, paths: PathSet::Shortest, headroom: &headroom, asic, accepted_strict: 0 };
     running::judge(fabric, &running::read(files)?, &options)
 }
 

@@ -1,0 +1,287 @@
+//! Check of the entries of `DEVICE_NEIGHBOR` of all switches against each other. Each cable between two switches has an
+//! entry at both ends, so an entry with a typing error is the one whose target has no entry, or one that leads
+//! elsewhere.
+
+use super::config_db::Switch;
+use crate::names::visible;
+use crate::sonic::{Neighbour, Object, neighbours};
+use std::collections::BTreeMap;
+
+/// An entry of `DEVICE_NEIGHBOR` without a counterpart at the other end of its cable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NeighbourFault {
+    /// Name of the file.
+    pub file: String,
+    /// `DEVICE_NEIGHBOR|Ethernet0`, or `DEVICE_METADATA|localhost.hostname`.
+    pub key: String,
+    /// Description, with file and key of the entries that contradict it.
+    pub message: String,
+    /// The value to write instead.
+    pub help: String,
+}
+
+/// Host names of switches, for look-ups of neighbours.
+pub(super) struct HostNames<'a> {
+    by_name: BTreeMap<&'a str, usize>,
+    /// By the name before the first dot.
+    by_label: BTreeMap<&'a str, Vec<&'a str>>,
+}
+
+fn label(name: &str) -> &str {
+    name.split('.').next().unwrap_or_default()
+}
+
+/// Returns whether a name is the beginning of a fully qualified one.
+fn is_short(short: &str, long: &str) -> bool {
+    long.strip_prefix(short).is_some_and(|domain| domain.starts_with('.'))
+}
+
+impl<'a> HostNames<'a> {
+    pub fn of(switches: &[Switch<'a>]) -> HostNames<'a> {
+        let mut by_label: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        switches.iter().for_each(|switch| by_label.entry(label(switch.name)).or_default().push(switch.name));
+        HostNames { by_name: switches.iter().enumerate().map(|(at, switch)| (switch.name, at)).collect(), by_label }
+    }
+
+    /// Returns the place in the list of the switch that a neighbour's name means: the one of this name, or the only one
+    /// whose name is its short or its fully qualified form (`leaf1`, `leaf1.dc.example`).
+    pub fn find(&self, name: &str) -> Option<usize> {
+        let alike = || match self.by_label.get(label(name)).map(Vec::as_slice) {
+            Some([one]) if !label(name).is_empty() && (is_short(one, name) || is_short(name, one)) => Some(*one),
+            _ => None,
+        };
+        self.by_name.get(name).or_else(|| self.by_name.get(alike()?)).copied()
+    }
+}
+
+/// Returns the entries without a counterpart in the files of a fabric, given as pairs of file name and content, and
+/// host names that two files have or that no neighbour has. Files without a host name are skipped.
+pub fn neighbour_faults(files: &[(&str, &Object)]) -> Vec<NeighbourFault> {
+    let switch = |&(location, file): &(&'_ str, &'_ Object)| {
+        let name = file.get("DEVICE_METADATA")?.get("localhost")?.get("hostname")?.as_str()?;
+        Some((name.to_owned(), location.to_owned()))
+    };
+    let names: Vec<Option<(String, String)>> = files.iter().map(switch).collect();
+    let switches = names.iter().zip(files).filter_map(|(name, (_, file))| {
+        let (name, location) = name.as_ref()?;
+        Some(Switch { name, location, files: vec![*file] })
+    });
+    faults(&switches.collect::<Vec<_>>())
+}
+
+/// A port of a switch, by the place of the switch in the list.
+type End = (usize, String);
+
+/// An entry, with the port that it is for.
+struct Entry<'a> {
+    from: End,
+    key: String,
+    peer: &'a str,
+    peer_port: &'a str,
+    /// The end that it leads to; `None` if the neighbour has no file, or no such port.
+    to: Option<End>,
+    /// The neighbour, if it has a file.
+    of: Option<usize>,
+}
+
+/// Returns the faults of `DEVICE_NEIGHBOR` in the order of switches and ports.
+pub(super) fn faults(switches: &[Switch<'_>]) -> Vec<NeighbourFault> {
+    let names = HostNames::of(switches);
+    let mut entries = Vec::new();
+    for (at, switch) in switches.iter().enumerate() {
+        for Neighbour { row, port, peer, peer_port } in switch.files.iter().flat_map(|file| neighbours(file)).flatten()
+        {
+            // A port that the switch does not have is another fault.
+            let Some(port) = switch.own_name(port).ok().filter(|port| !switch.is_internal(port)) else { continue };
+            let of = names.find(peer);
+            let to = of.and_then(|of| Some((of, switches[of].own_name(peer_port).ok()?)));
+            let key = format!("DEVICE_NEIGHBOR|{}", visible(row));
+            entries.push(Entry { from: (at, port), key, peer, peer_port, to, of });
+        }
+    }
+    let wiring = Wiring::of(switches, &entries);
+    // Entries contradict each other if a switch has a wrong name.
+    let wrong_names = wiring.wrong_names();
+    if !wrong_names.is_empty() {
+        return wrong_names;
+    }
+    let mut found: BTreeMap<usize, NeighbourFault> = BTreeMap::new();
+    for at in 0..entries.len() {
+        found.extend(wiring.fault(at).map(|fault| (at, fault)));
+    }
+    // Two entries that contradict each other without evidence of which is wrong.
+    for at in 0..entries.len() {
+        if let Some(other) = wiring.contradicting(at).filter(|other| !found.contains_key(other))
+            && !found.contains_key(&at)
+        {
+            let message = format!("leads to {}, and {}", wiring.target(at), wiring.leads(other));
+            found.insert(at, wiring.fault_at(at, message, "the port that the cable leads to, at both ends".to_owned()));
+        }
+    }
+    found.into_values().collect()
+}
+
+struct Wiring<'e, 's, 'a> {
+    switches: &'s [Switch<'a>],
+    entries: &'e [Entry<'a>],
+    /// The entry of each port, and the entries that lead to each port.
+    by_port: BTreeMap<&'e End, usize>,
+    leading: BTreeMap<&'e End, Vec<usize>>,
+}
+
+impl<'e, 's, 'a> Wiring<'e, 's, 'a> {
+    fn of(switches: &'s [Switch<'a>], entries: &'e [Entry<'a>]) -> Wiring<'e, 's, 'a> {
+        let mut leading: BTreeMap<&End, Vec<usize>> = BTreeMap::new();
+        for (at, entry) in entries.iter().enumerate() {
+            if let Some(to) = &entry.to {
+                leading.entry(to).or_default().push(at);
+            }
+        }
+        let by_port = entries.iter().enumerate().map(|(at, entry)| (&entry.from, at)).collect();
+        Wiring { switches, entries, by_port, leading }
+    }
+
+    /// Returns the faults of host names: those that differ from the name that all neighbours have for the switch, or
+    /// else those that two files have.
+    fn wrong_names(&self) -> Vec<NeighbourFault> {
+        let mut named: Vec<Vec<&str>> = vec![Vec::new(); self.switches.len()];
+        for (at, entry) in self.entries.iter().enumerate() {
+            named[entry.from.0].extend(self.back(at).map(|back| self.entries[back].peer));
+        }
+        let fault = |at: usize, message: String, help: String| {
+            let (file, key) = (self.switches[at].location.to_owned(), "DEVICE_METADATA|localhost.hostname".to_owned());
+            NeighbourFault { file, key, message, help }
+        };
+        let mut found = Vec::new();
+        for (at, names) in named.iter().enumerate() {
+            let own = self.switches[at].name;
+            let [first, others @ ..] = names.as_slice() else { continue };
+            let is_other = *first != own && !is_short(first, own) && !is_short(own, first);
+            // One entry alone may be wrong itself.
+            let is_shared = || self.switches.iter().filter(|switch| switch.name == own).count() > 1;
+            if is_other && (!others.is_empty() || is_shared()) && others.iter().all(|other| other == first) {
+                let (own, name) = (visible(own), visible(first));
+                let entries = match names.len() {
+                    1 => "the entry of the port that leads here names".to_owned(),
+                    many => format!("the entries of {many} ports that lead here name"),
+                };
+                let message = format!("is `{own}`, and {entries} `{name}`");
+                found.push(fault(at, message, name));
+            }
+        }
+        if !found.is_empty() {
+            return found;
+        }
+        let mut first: BTreeMap<&str, usize> = BTreeMap::new();
+        for (at, switch) in self.switches.iter().enumerate() {
+            if let Some(other) = first.insert(switch.name, at) {
+                let other = self.switches[other].location;
+                let message = format!("`{}` is also the name of {other}: both have its ports", visible(switch.name));
+                found.push(fault(at, message, "one file per switch".to_owned()));
+            }
+        }
+        found
+    }
+
+    /// Returns the entry of the port that an entry leads to.
+    fn back(&self, at: usize) -> Option<usize> {
+        self.by_port.get(self.entries[at].to.as_ref()?).copied()
+    }
+
+    fn is_confirmed(&self, at: usize) -> bool {
+        self.back(at).is_some_and(|back| self.entries[back].to.as_ref() == Some(&self.entries[at].from))
+    }
+
+    /// Returns the entry of the port that an entry leads to, if it leads elsewhere.
+    fn contradicting(&self, at: usize) -> Option<usize> {
+        self.back(at).filter(|_| !self.is_confirmed(at))
+    }
+
+    /// Returns an entry that leads to the port of an entry, from the switch `of`, or from any.
+    fn counterpart(&self, at: usize, of: Option<usize>) -> Option<usize> {
+        let leading = self.leading.get(&self.entries[at].from)?;
+        leading.iter().copied().find(|&other| of.is_none_or(|of| self.entries[other].from.0 == of))
+    }
+
+    fn target(&self, at: usize) -> String {
+        let entry = &self.entries[at];
+        format!("{} {}", visible(entry.peer), visible(entry.peer_port))
+    }
+
+    /// Text such as `spine-0.json: DEVICE_NEIGHBOR|Ethernet20 leads to leaf-05 Ethernet8`.
+    fn leads(&self, at: usize) -> String {
+        let entry = &self.entries[at];
+        format!("{}: {} leads to {}", self.switches[entry.from.0].location, entry.key, self.target(at))
+    }
+
+    fn fault_at(&self, at: usize, message: String, help: String) -> NeighbourFault {
+        let entry = &self.entries[at];
+        let file = self.switches[entry.from.0].location.to_owned();
+        NeighbourFault { file, key: entry.key.clone(), message, help }
+    }
+
+    /// Returns the fault of an entry that other entries refute, with the port that it probably means.
+    fn fault(&self, at: usize) -> Option<NeighbourFault> {
+        let entry = &self.entries[at];
+        let Some(of) = entry.of else {
+            // The neighbour has no file: it may be a server.
+            let other = self.counterpart(at, None)?;
+            let (switch, port) = &self.entries[other].from;
+            // Another entry of this switch is the counterpart of `other`, which is the wrong one.
+            if self
+                .leading
+                .get(&self.entries[other].from)
+                .is_some_and(|to| to.iter().any(|it| self.entries[*it].from.0 == entry.from.0))
+            {
+                return None;
+            }
+            let name = self.switches[*switch].name;
+            let message = format!(
+                "leads to {}, and no file has the host name `{}`; {}",
+                self.target(at),
+                visible(entry.peer),
+                self.leads(other)
+            );
+            return Some(self.fault_at(at, message, format!("{} {}", visible(name), visible(port))));
+        };
+        let counterpart = self.counterpart(at, Some(of)).filter(|&other| Some(other) != self.back(at));
+        let and = counterpart.map_or(String::new(), |other| format!("; {}", self.leads(other)));
+        let help = |otherwise: String| counterpart.map_or(otherwise, |other| visible(&self.entries[other].from.1));
+        let cable = || "the port that the cable leads to".to_owned();
+        let Some(to) = &entry.to else {
+            let wrong = self.switches[of].own_name(entry.peer_port).err()?;
+            let near = self.switches[of].nearest_port(entry.peer_port).map_or_else(cable, |near| visible(&near));
+            let message = format!("leads to {}: {wrong} ({}){and}", self.target(at), self.switches[of].location);
+            return Some(self.fault_at(at, message, help(near)));
+        };
+        if self.is_confirmed(at) {
+            return None;
+        }
+        let Some(back) = self.back(at) else {
+            let other = self.leading[to].iter().copied().find(|&other| other != at);
+            let has_counterpart = |at: usize| self.counterpart(at, Some(of)).is_some();
+            return match (counterpart, other) {
+                (None, None) => None,
+                // The other entry to this port is wrong, or this one if neither has a counterpart.
+                (None, Some(other)) if has_counterpart(other) || other > at => None,
+                (None, Some(other)) => {
+                    let message = format!("{} too", self.leads(other));
+                    Some(self.fault_at(at, message, cable()))
+                }
+                (Some(_), _) => {
+                    let message = format!(
+                        "leads to {}, which has no entry in {}{and}",
+                        self.target(at),
+                        self.switches[of].location
+                    );
+                    Some(self.fault_at(at, message, help(cable())))
+                }
+            };
+        };
+        // The entry at the other end is wrong itself, unless another entry there leads here.
+        (self.is_confirmed(back) || counterpart.is_some()).then(|| {
+            let message = format!("leads to {}, and {}{and}", self.target(at), self.leads(back));
+            self.fault_at(at, message, help(cable()))
+        })
+    }
+}

@@ -1,0 +1,191 @@
+//! If many switches agree and one differs, the findings name that one, and values that may be right are hints.
+
+mod common;
+
+use common::{Files, judge, leaf_spine};
+use running::{FindingKind, PathSet, Report};
+use serde_json::Value;
+
+fn changed(name: &str, change: impl Fn(&mut Value)) -> Report {
+    let mut files = leaf_spine(6, 3, 1);
+    let file = files.iter_mut().find(|(file, _)| file == &format!("{name}.json")).unwrap();
+    change(&mut file.1);
+    judge(&files, PathSet::Shortest)
+}
+
+fn files_of(report: &Report) -> Vec<&str> {
+    let mut files: Vec<&str> = report.findings.iter().map(|finding| finding.file.as_str()).collect();
+    files.dedup();
+    files
+}
+
+fn each(file: &mut Value, table: &str, change: impl Fn(&mut Value)) {
+    file[table].as_object_mut().unwrap().values_mut().for_each(change);
+}
+
+#[test]
+fn the_end_of_a_link_that_differs_from_all_others_is_named() {
+    type Case = (&'static str, &'static str, fn(&mut Value));
+    let cases: [Case; 7] = [
+        ("spine-1", ".mtu", |file| each(file, "PORT", |row| row["mtu"] = "1500".into())),
+        ("spine-1", ".mtu", |file| each(file, "PORT", |row| row["mtu"] = "9216".into())),
+        ("leaf-03", ".mtu", |file| each(file, "PORT", |row| row["mtu"] = "9216".into())),
+        ("spine-1", ".speed", |file| each(file, "PORT", |row| drop(row.as_object_mut().unwrap().remove("speed")))),
+        ("leaf-03", "CABLE_LENGTH|AZURE.Ethernet", |file| {
+            file["CABLE_LENGTH"]["AZURE"]["Ethernet4"] = "20000m".into();
+        }),
+        ("spine-1", "CABLE_LENGTH|AZURE.Ethernet", |file| {
+            each(&mut file["CABLE_LENGTH"], "AZURE", |length| *length = "20000m".into());
+        }),
+        ("leaf-03", "CABLE_LENGTH|AZURE.Ethernet", |file| file["CABLE_LENGTH"]["AZURE"]["Ethernet4"] = "10m".into()),
+    ];
+    for (name, key, change) in cases {
+        let report = changed(name, change);
+        assert_eq!(files_of(&report), [format!("{name}.json")], "{:#?}", report.findings);
+        let named = |kind| {
+            let mut of_kind = report.findings.iter().filter(move |it| it.kind == kind);
+            of_kind.any(|it| it.key.contains(key))
+        };
+        assert!(named(FindingKind::Neighbours), "{name} {key}: {:#?}", report.findings);
+    }
+}
+
+#[test]
+fn a_length_that_is_probably_wrong_demands_no_headroom_of_the_other_end() {
+    let report = changed("spine-1", |file| file["CABLE_LENGTH"]["AZURE"]["Ethernet0"] = "20000m".into());
+    let headroom: Vec<_> = report.findings.iter().filter(|it| it.kind == FindingKind::Headroom).collect();
+    let [misnamed, finding] = &headroom[..] else { panic!("{headroom:#?}") };
+    assert_eq!((finding.file.as_str(), finding.key.as_str()), ("spine-1.json", "CABLE_LENGTH|AZURE.Ethernet0"));
+    assert!(misnamed.why.contains("by its name"), "{misnamed:#?}");
+    assert!(finding.why.contains("with this value leaf-00.json Ethernet8 needs"), "{}", finding.why);
+    assert!(
+        finding.instead.starts_with("the value of the other end, or there a profile with at least"),
+        "{finding:#?}"
+    );
+}
+
+#[test]
+fn a_value_that_one_switch_of_many_has_is_a_hint() {
+    let hints = |report: &Report| -> Vec<(String, String, String)> {
+        assert!(report.safe(), "{:#?}", report.findings);
+        report.hints.iter().map(|it| (it.file.clone(), it.key.clone(), it.instead.clone())).collect()
+    };
+    assert_eq!(hints(&judge(&leaf_spine(6, 4, 1), PathSet::Shortest)), []);
+    let hint = |key: &str, usual: &str| vec![("leaf-03.json".to_owned(), key.to_owned(), usual.to_owned())];
+    let report = changed("leaf-03", |file| file["WRED_PROFILE"]["AZURE_LOSSLESS"]["green_min_threshold"] = "9".into());
+    assert_eq!(hints(&report), hint("WRED_PROFILE|AZURE_LOSSLESS.green_min_threshold", "\"1048576\""));
+    assert_eq!(report.hints[0].why, "\"9\" here; 5 of 6 switches of this role and platform have \"1048576\"");
+    let report = changed("leaf-03", |file| file["DSCP_TO_TC_MAP"]["AZURE"]["20"] = "0".into());
+    assert_eq!(hints(&report), hint("DSCP_TO_TC_MAP|AZURE.20", "\"1\""));
+    // Of three spines none is usual, and a setting that a finding names is not also a hint.
+    let report = changed("spine-1", |file| file["SCHEDULER"]["scheduler.0"]["weight"] = "20".into());
+    assert_eq!(hints(&report), []);
+    let report = changed("leaf-03", |file| file["PFC_WD"]["Ethernet4"]["detection_time"] = "50".into());
+    assert_eq!((report.findings.len(), report.hints.len()), (1, 0), "{report:#?}");
+}
+
+#[test]
+fn a_misspelt_key_is_the_first_finding() {
+    let report = changed("leaf-03", |file| {
+        let rows = file.as_object_mut().unwrap().remove("BUFFER_PG").unwrap();
+        file["BUFFER_PGS"] = rows;
+        file["ACL_TABLE"] = serde_json::json!({});
+    });
+    assert_eq!((report.findings[0].kind, report.findings[0].key.as_str()), (FindingKind::UnknownKey, "BUFFER_PGS"));
+    assert!(report.findings.len() > 2, "{:#?}", report.findings);
+    for finding in &report.findings[1..] {
+        let refers = finding.why.contains("the file has BUFFER_PGS, which nothing reads");
+        assert_eq!(refers, finding.key.starts_with("BUFFER_PG"), "{finding:#?}");
+    }
+}
+
+fn named(files: &Files) -> Vec<String> {
+    let faults = running::read(&common::texts(files)).unwrap_err();
+    faults.iter().map(|it| format!("{}: {} -> {}", it.file, it.key, it.help)).collect()
+}
+
+/// Changes an entry of `DEVICE_NEIGHBOR` of leaf-03, which is by right `spine-1`, `Ethernet12`.
+fn neighbour(name: &str, port: &str) -> Vec<String> {
+    let mut files = leaf_spine(6, 3, 1);
+    files[3].1["DEVICE_NEIGHBOR"]["Ethernet8"] = serde_json::json!({ "name": name, "port": port });
+    named(&files)
+}
+
+#[test]
+fn the_entry_of_a_neighbour_without_a_counterpart_is_named_with_the_port_that_was_meant() {
+    let key = "leaf-03.json: DEVICE_NEIGHBOR|Ethernet8 ->";
+    // A port that another leaf has, one that does not exist, another switch, and a switch without a file.
+    assert_eq!(neighbour("spine-1", "Ethernet8"), [format!("{key} Ethernet12")]);
+    assert_eq!(neighbour("spine-1", "Ethernet13"), [format!("{key} Ethernet12")]);
+    assert_eq!(neighbour("spine-2", "Ethernet8"), [format!("{key} the port that the cable leads to")]);
+    assert_eq!(neighbour("spine-11", "Ethernet12"), [format!("{key} spine-1 Ethernet12")]);
+    // The entry at the spine is wrong: it leads to the port of a server, or to none.
+    for (port, meant) in [("Ethernet0", "Ethernet8"), ("Ethernet7", "Ethernet8")] {
+        let mut files = leaf_spine(6, 3, 1);
+        files[7].1["DEVICE_NEIGHBOR"]["Ethernet12"]["port"] = port.into();
+        assert_eq!(named(&files), [format!("spine-1.json: DEVICE_NEIGHBOR|Ethernet12 -> {meant}")]);
+    }
+    // A wrong host name, also that of another switch whose file is read later.
+    for name in ["leaf-99", "leaf-05"] {
+        let mut files = leaf_spine(6, 3, 1);
+        files[3].1["DEVICE_METADATA"]["localhost"]["hostname"] = name.into();
+        assert_eq!(named(&files), ["leaf-03.json: DEVICE_METADATA|localhost.hostname -> leaf-03"]);
+    }
+}
+
+#[test]
+fn fully_qualified_host_names_match_short_ones() {
+    let (short, mut long, mut neighbours) = (leaf_spine(4, 2, 1), leaf_spine(4, 2, 1), leaf_spine(4, 2, 1));
+    let qualified = |name: &Value| format!("{}.dc.example", name.as_str().unwrap()).into();
+    for (_, file) in &mut long {
+        file["DEVICE_METADATA"]["localhost"]["hostname"] = qualified(&file["DEVICE_METADATA"]["localhost"]["hostname"]);
+    }
+    for (_, file) in &mut neighbours {
+        each(file, "DEVICE_NEIGHBOR", |row| {
+            if !row["name"].as_str().unwrap().starts_with("srv") {
+                row["name"] = qualified(&row["name"]);
+            }
+        });
+    }
+    let counts = judge(&short, PathSet::Shortest).counts;
+    for files in [long, neighbours] {
+        let report = judge(&files, PathSet::Shortest);
+        assert_eq!((report.counts, report.safe()), (counts, true), "{:#?}", report.findings);
+        let fabric = common::topology(&files);
+        let line = fabric.decisions().iter().find(|it| it.text.contains("another domain")).expect("a decision").line();
+        assert!(line.starts_with("6 neighbour's names without or with another domain"), "{line}");
+    }
+}
+
+#[test]
+fn strict_priority_of_one_queue_is_accepted_and_no_other() {
+    // DSCP 48 waits in queue 6, and DSCP 46 in queue 5.
+    let strict = |queues: &[u8]| {
+        let mut files = leaf_spine(3, 2, 1);
+        for (_, file) in &mut files {
+            file["SCHEDULER"]["strict"] = serde_json::json!({ "type": "STRICT" });
+            for (key, row) in file["QUEUE"].as_object_mut().unwrap() {
+                if queues.iter().any(|queue| key.ends_with(&format!("|{queue}"))) {
+                    row["scheduler"] = "strict".into();
+                }
+            }
+        }
+        files
+    };
+    let judged = |queues: &[u8], accepted_strict: u32| {
+        let files = strict(queues);
+        let (fabric, configs) = (common::topology(&files), common::read(&files));
+        let (binding, paths) = (running::QueueBinding::Egress, PathSet::Shortest);
+        let options = running::Options { binding, paths, headroom: &common::needed, asic: None, accepted_strict };
+        running::judge(&fabric, &configs, &options)
+    };
+    assert!(!judged(&[6], 0).unwrap().safe());
+    let accepted = judged(&[6], 1 << 6).unwrap();
+    assert!(accepted.safe(), "{:#?}", accepted.findings);
+    let said = "accepted: queue 6 has strict priority above lossless queues at 15 ports, leaf-00.json Ethernet0, and";
+    assert!(accepted.assumptions.iter().any(|line| line.starts_with(said)), "{:#?}", accepted.assumptions);
+    let other = judged(&[5, 6], 1 << 6).unwrap();
+    assert!(!other.safe() && other.findings.iter().all(|it| it.why.contains("queue 5")), "{:#?}", other.findings);
+    let faults = judged(&[6], 1 << 6 | 1 << 2).unwrap_err();
+    assert!(faults[0].message.contains("queue 2 is accepted, and has strict priority above no"), "{faults:#?}");
+}
