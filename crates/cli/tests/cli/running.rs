@@ -284,3 +284,79 @@ fn bad_input_exits_with_2_and_names_file_and_key() {
     let said = "other.ini: speed 400000: the platform has no such row";
     assert!(ran.code == Some(2) && ran.err.contains(said) && !scratch.0.join("fragments").exists(), "{}", ran.err);
 }
+
+#[test]
+fn errors_of_one_form_are_one_with_their_number_and_unknown_tables_come_first() {
+    let scratch = Scratch::new("running-errors");
+    let mut files = leaf_spine(6, 2, 1);
+    for (_, file) in &mut files {
+        file["SCHEDULER"]["scheduler.0"]["type"] = "FIFO".into();
+    }
+    files[3].1["PORT"]["Ethernet4"]["mtu"] = "long".into();
+    files[4].1["PFC_WDD"] = json!({});
+    let wrong = run(&["fabric", "check", "--running", &folder(&scratch, "forms", &files)]);
+    let errors: Vec<&str> = wrong.err.lines().filter(|line| line.starts_with("error: ")).collect();
+    assert!(wrong.code == Some(2) && errors.len() == 3, "{}", wrong.err);
+    assert!(errors[0].contains("leaf-04.json: PFC_WDD: "), "{}", wrong.err);
+    let said = "  and 7 errors of this form: leaf-01.json: SCHEDULER|scheduler.0.type, leaf-02.json: ";
+    assert!(wrong.err.contains(said) && wrong.err.contains("leaf-03.json: PORT|Ethernet4.mtu: "), "{}", wrong.err);
+    // A misspelt table of links is printed before the error of the topology, with file and key.
+    let mut files = leaf_spine(3, 2, 1);
+    for (_, file) in &mut files {
+        let links = file.as_object_mut().unwrap().remove("DEVICE_NEIGHBOR").unwrap();
+        file["DEVICE_NEIGHBORS"] = links;
+    }
+    let wrong = run(&["fabric", "check", "--running", &folder(&scratch, "links", &files)]);
+    let first = wrong.err.find("leaf-00.json: DEVICE_NEIGHBORS: SONiC has no table of this name").unwrap();
+    let second = wrong.err.find("no path leads from `leaf-00`").unwrap();
+    let said = "5 files without a table DEVICE_NEIGHBOR: leaf-00.json,";
+    assert!(first < second && wrong.err.contains(said), "{}", wrong.err);
+}
+
+#[test]
+fn an_error_of_a_folder_begins_with_file_and_key() {
+    let scratch = Scratch::new("running-folder");
+    let mut files = leaf_spine(4, 2, 1);
+    files[5].1["PORT"]["Ethernet0"]["speed"] = "400000".into();
+    let wrong = run(&["fabric", "check", &folder(&scratch, "speed", &files)]);
+    let said = "speed/spine-1.json: PORT|Ethernet0.speed: 400Gbps, but leaf-00.json: PORT|Ethernet8.speed at the other \
+                end of the cable is 100Gbps, as at 15 of 16 ports";
+    assert!(wrong.code == Some(2) && wrong.err.replace("\n  ", " ").contains(said), "{}", wrong.err);
+    let mut files = leaf_spine(4, 2, 1);
+    files[3].1["DEVICE_NEIGHBOR"]["Ethernet8"]["port"] = "Ethernet13".into();
+    let wrong = run(&["fabric", "check", &folder(&scratch, "port", &files)]);
+    let said = "port/leaf-03.json: DEVICE_NEIGHBOR|Ethernet8: leads to spine-1 Ethernet13: spine-1 has no port";
+    assert!(wrong.err.contains(said) && wrong.err.contains("(write: Ethernet12)"), "{}", wrong.err);
+}
+
+#[test]
+fn an_accepted_queue_is_an_assumption_and_a_hint_changes_no_exit_code() {
+    let scratch = Scratch::new("running-accepted");
+    let mut files = leaf_spine(5, 2, 1);
+    for (_, file) in &mut files {
+        file["SCHEDULER"]["strict"] = json!({ "type": "STRICT" });
+        for (key, row) in file["QUEUE"].as_object_mut().unwrap() {
+            if key.ends_with("|6") {
+                row["scheduler"] = "strict".into();
+            }
+        }
+    }
+    files[2].1["WRED_PROFILE"]["AZURE_LOSSLESS"]["green_min_threshold"] = "1".into();
+    let running = folder(&scratch, "files", &files);
+    let check = |options: &[&str]| run(&[&["fabric", "check", "--running", &running], options].concat());
+    assert_eq!(check(&[]).code, Some(1));
+    let accepted = check(&["--accept-strict", "6"]);
+    assert_eq!(accepted.code, Some(0), "{}{}", accepted.out, accepted.err);
+    let flat = accepted.out.replace("\n  ", " ");
+    for said in [
+        "if    accepted: queue 6 has strict priority above lossless queues at ",
+        "hint  leaf-02.json: WRED_PROFILE|AZURE_LOSSLESS.green_min_threshold: outlier: \"1\" here; 4 of 5 switches of",
+    ] {
+        assert!(flat.contains(said), "{said}: {flat}");
+    }
+    let json: Value = serde_json::from_str(&check(&["--accept-strict", "6", "--json"]).out).unwrap();
+    assert_eq!(json["report"]["hints"].as_array().unwrap().len(), 1, "{json:#}");
+    let refused = check(&["--accept-strict", "5"]);
+    let said = "queue 5 is accepted, and has strict priority above no lossless queue";
+    assert!(refused.code == Some(2) && refused.err.contains(said), "{}", refused.err);
+}

@@ -374,3 +374,64 @@ fn a_worst_case_without_a_proof_is_refused() {
     let ran = schedule(&[&scratch.file("streams.toml", &more("class = 5"))]);
     assert!(ran.err.contains("only schedule worst-case uses"), "{}", ran.err);
 }
+
+#[test]
+fn options_without_effect_are_refused() {
+    let scratch = Scratch::new("schedule-no-effect");
+    let streams = example("schedule/cpri.toml");
+    let rows: [(&[&str], &str); 5] = [
+        (&["--offload"], "--offload: has no effect without --to taprio"),
+        (&["--offload", "--to", "qcw"], "--offload: has no effect without --to taprio"),
+        (&["--base-time", "5"], "--base-time: has no effect without --to taprio or --to qcw"),
+        (&["--base-time", "0", "--to", "svg"], "--base-time: has no effect"),
+        (&["--base-time", "5", "--to", "tsnkit"], "--base-time: has no effect"),
+    ];
+    for (words, said) in rows {
+        let ran = schedule(&[&[streams.as_str()], words].concat());
+        assert!(ran.code == Some(2) && ran.out.is_empty() && ran.err.contains(said), "{words:?}: {}", ran.err);
+    }
+    assert_eq!(schedule(&[&streams, "--to", "qcw", "--base-time", "5"]).code, Some(0));
+    let file = scratch.path("schedule.json");
+    assert_eq!(schedule(&[&streams, "--to", "json", "--out", &file]).code, Some(0));
+    let given: [&[&str]; 4] =
+        [&["--streams", &streams], &["--class", "7"], &["--processing", "1ns"], &["--frame-only"]];
+    for words in given {
+        let ran = schedule(&[&["verify", file.as_str()], words].concat());
+        let said = format!("{}: has no effect on ", words[0]);
+        assert!(ran.code == Some(2) && ran.err.contains(&said), "{words:?}: {}", ran.err);
+    }
+}
+
+#[test]
+fn a_wrong_interval_is_reported_with_its_port_and_cycle() {
+    let scratch = Scratch::new("schedule-interval");
+    let (streams, file, gates) = (example("schedule/cpri.toml"), scratch.path("schedule.json"), scratch.path("gates"));
+    assert_eq!(schedule(&[&streams, "--to", "json", "--out", &file]).code, Some(0));
+    let mut value: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    let entry = &mut value["gates"][0]["entries"][0]["interval_ps"];
+    *entry = (entry.as_u64().unwrap() + 1_500).into();
+    let ran = schedule(&["verify", &scratch.file("other.json", &value.to_string())]);
+    let said = "gates of port 0 of `rru0`: its intervals add up to 641.5 ns, 1.5 ns more than its cycle of 640 ns";
+    assert!(ran.code == Some(2) && ran.err.contains(said), "{}", ran.err);
+    // One interval of a script, and the clock of all.
+    assert_eq!(schedule(&[&streams, "--to", "taprio", "--out", &gates]).code, Some(0));
+    for entry in std::fs::read_dir(&gates).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap().replace("CLOCK_TAI", "CLOCK_REALTIME");
+        let interval = text.split("sched-entry S ").nth(1).unwrap_or("").split(' ').nth(1).unwrap_or("").to_owned();
+        let text = match path.ends_with("sw3.sh") {
+            true => text.replacen(&format!(" {interval} "), &format!(" {}0 ", interval), 1),
+            false => text,
+        };
+        std::fs::write(&path, text).unwrap();
+    }
+    let ran = schedule(&["verify", &gates, "--streams", &streams]);
+    let flat = ran.out.replace("\n  ", " ");
+    for said in [
+        "`clockid CLOCK_REALTIME` at `eth0` of `rru0` (and 11 more lists): it jumps with leap seconds",
+        "of `sw3` is ",
+        " ns more than the 1920 ns of 7 of 12 lists: one of its intervals may be wrong",
+    ] {
+        assert!(flat.contains(said), "{said}: {flat}");
+    }
+}

@@ -395,6 +395,13 @@ fn names_of_sonic_are_refused_in_eos_and_mapped() {
     let interfaces: Vec<&str> = mapped.out.lines().filter(|line| line.starts_with("interface ")).collect();
     let names = [1, 2, 4, 6].map(|number| format!("interface Ethernet{number}/1"));
     assert_eq!(interfaces, names);
+    // The names have gaps if the pattern divides by less than the lanes between the ports.
+    assert!(!mapped.err.contains("lanes apart"), "{}", mapped.err);
+    let gaps = eos(&["--interface", "Ethernet{digits/4+1}/1"]);
+    let said = "warning: --interface Ethernet{digits/4+1}/1: the ports of leaf-1 are 8 lanes apart, and the pattern \
+                divides by 4: Ethernet1/1 to";
+    assert!(gaps.code == Some(0) && gaps.err.contains(said), "{}", gaps.err);
+    assert!(gaps.err.contains("the pattern is Ethernet{digits/8+1}/1"), "{}", gaps.err);
     let rest = eos(&["--interface", "Ethernet{digits/64+1}/1"]);
     let said = ["port `Ethernet32` of `leaf-1`", "32 / 64 has a remainder"];
     assert!(rest.code == Some(2) && said.iter().all(|said| rest.err.contains(said)), "{}", rest.err);

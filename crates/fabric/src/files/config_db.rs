@@ -269,7 +269,12 @@ pub fn read_config_db(content: &str, options: &Options) -> Result<Fabric, FileEr
             cables.add(&by_name, switch, &neighbor, &plain)?;
         }
     }
-    let missing = switches.iter().filter(|switch| switch.tables("DEVICE_NEIGHBOR").next().is_none());
+    // Neighbours may state all cables of a switch.
+    let is_open = |switch: &Switch<'_>| {
+        let mut ports = switch.tables("PORT").flat_map(Object::keys);
+        !switch.has_ports() || ports.any(|port| !cables.known.contains_key(&(switch.name.to_owned(), port.clone())))
+    };
+    let missing = switches.iter().filter(|switch| switch.tables("DEVICE_NEIGHBOR").next().is_none() && is_open(switch));
     let text = |count| format!("{} without a table DEVICE_NEIGHBOR", counted(count, "file"));
     plain.decide(Subject::Unread, text, missing.map(|switch| switch.location.to_owned()).collect());
     let text =

@@ -424,8 +424,12 @@ fn what_is_wrong_is_named() {
     let message = read("file", &csv.replace("b,2,c,1,x", "b,,c,1,1"), &OPTIONS).unwrap_err().to_string();
     assert!(message.contains("line 3: column 2 is empty"), "{message}");
     for (port, expected) in [
-        ("Ethernet0", "tor1.DEVICE_NEIGHBOR.Ethernet0: says srv1 eth0, but leaf1 Ethernet0 says it is connected here"),
-        ("Ethernet12", "leaf1.DEVICE_NEIGHBOR.Ethernet0: tor1 has no port"),
+        (
+            "Ethernet0",
+            "leaf1.DEVICE_NEIGHBOR.Ethernet0: leads to tor1 Ethernet0, and tor1: DEVICE_NEIGHBOR|Ethernet0 leads to \
+             srv1 eth0; tor1: DEVICE_NEIGHBOR|Ethernet8 leads to leaf1 Ethernet0 (write: Ethernet8)",
+        ),
+        ("Ethernet12", "leaf1.DEVICE_NEIGHBOR.Ethernet0: leads to tor1 Ethernet12: tor1 has no port"),
     ] {
         let disagree = join_config_db([TOR1.to_owned(), LEAF1.replace("Ethernet8", port)]);
         let message = read_config_db(&disagree, &OPTIONS).unwrap_err().to_string();

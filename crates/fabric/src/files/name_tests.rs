@@ -128,7 +128,7 @@ fn ports_that_are_far_apart_keep_their_names_and_neighbours() {
     let leaf = r#"{"DEVICE_METADATA":{"localhost":{"hostname":"leaf1"}},"PORT":{"Ethernet4":{}}}"#;
     let both = join_config_db([tor(["Ethernet0", "Ethernet8", "Ethernet248"]), leaf.to_owned()]);
     let error = read(&both).unwrap_err().to_string();
-    assert!(error.contains("tor1.DEVICE_NEIGHBOR.Ethernet248: leaf1 has no port `Ethernet0`"), "{error}");
+    assert!(error.contains("tor1.DEVICE_NEIGHBOR.Ethernet248: leads to leaf1 Ethernet0: leaf1 has no port"), "{error}");
 }
 
 #[test]

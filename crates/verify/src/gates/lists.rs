@@ -393,6 +393,15 @@ mod tests {
         assert_eq!(of(Some(25)), Ok(vec![(1, 10), (2, 15)]));
         assert_eq!(of(Some(7)), Ok(vec![(1, 7), (2, 0)]));
         assert_eq!(of(Some(50)), Ok(vec![(1, 10), (2, 40)]));
+        let warned =
+            |cycle| PortGates::new("p".into(), 1, 0, states(&[(1, 10_000), (2, 20_500)]), cycle).unwrap().warnings;
+        assert_eq!(warned(None), [""; 0]);
+        let longer =
+            "its intervals add up to 30.5 ns, 9.5 ns less than its cycle of 40 ns: its last state lasts longer";
+        assert_eq!(warned(Some(40_000)), [longer]);
+        let shorter = "its intervals add up to 30.5 ns, 0.5 ns more than its cycle of 30 ns: the end of the list never \
+                       comes";
+        assert_eq!(warned(Some(30_000)), [shorter]);
         assert!(of(Some(0)).is_err() && PortGates::new("p".into(), 1, 0, Vec::new(), None).is_err());
     }
 

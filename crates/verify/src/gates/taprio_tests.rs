@@ -88,7 +88,7 @@ fn hostile_commands_are_refused_with_their_line() {
         ("06 200000", "06 -1", "line 7: `sched-entry` is `-1`, expected a whole number of at most 4294967295"),
         ("06 200000", "06 4294967296", "line 7: `sched-entry` is `4294967296`, expected a whole number"),
         ("06 200000", "06 0", "line 7: `sched-entry` of 0 ns"),
-        ("06 200000", "06 2147483647", "line 6: the intervals add up to 2147783647 ns, and the kernel"),
+        ("06 200000", "06 2147483647", "line 6: the intervals of `eth0` add up to 2147783647 ns, and the kernel"),
         ("06 200000 clockid CLOCK_TAI", "06", "line 7: `sched-entry` lacks an interval"),
         ("num_tc 3", "num_tc 2", "line 4: `map` names class 2, and `num_tc` is 2"),
         ("num_tc 3 ", "", "line 3: `num_tc` is missing"),
@@ -104,8 +104,7 @@ fn hostile_commands_are_refused_with_their_line() {
         (
             "base-time 1000",
             "base-time 1000 cycle-time 499999",
-            "line 6: `cycle-time` is 499999 ns, and the intervals add \
-            up to 500000",
+            "line 6: `cycle-time` of `eth0` is 499999 ns, and the intervals add up to 500000 ns, 1 ns more",
         ),
         ("base-time 1000", "base-time 1000 cycle-time 0", "line 5: the cycle of `eth0` is above zero"),
         ("clockid CLOCK_TAI", "", "line 3: `clockid` is missing"),

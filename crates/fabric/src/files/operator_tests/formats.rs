@@ -124,7 +124,7 @@ fn a_server_port_that_two_switches_name_is_that_of_a_y_cable() {
     // Two switches that name one port of a third switch are an error for any order of their files.
     for files in [[tor("tor-a", 0), tor("tor-b", 0), upper.clone()], [upper, tor("tor-b", 0), tor("tor-a", 0)]] {
         let message = fails(&join_config_db(files));
-        let expected = "tor-b.DEVICE_NEIGHBOR.Ethernet4: t1-1 Ethernet0 is connected to tor-a Ethernet4 already";
+        let expected = "tor-b.DEVICE_NEIGHBOR.Ethernet4: tor-a: DEVICE_NEIGHBOR|Ethernet4 leads to t1-1 Ethernet0 too";
         assert!(message.contains(expected), "{message}");
     }
 }
@@ -153,7 +153,7 @@ fn two_ends_of_a_cable_that_disagree() {
     }
     let slow = end("leaf-1", "LeafRouter", "tor-1", 40_000, "5m");
     let message = fails(&join_config_db([tor, slow]));
-    let expected = "leaf-1.PORT.Ethernet0.speed: 40Gbps, but tor-1.PORT.Ethernet0.speed at the other end of the cable \
+    let expected = "leaf-1.PORT.Ethernet0.speed: 40Gbps, but tor-1: PORT|Ethernet0.speed at the other end of the cable \
                     is 100Gbps";
     assert!(message.contains(expected), "{message}");
 }
