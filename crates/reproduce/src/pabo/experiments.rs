@@ -160,6 +160,15 @@ pub static EXPERIMENTS: &[Experiment] = &[
         run: super::over_theta,
     },
     Experiment {
+        id: "pabo/dibs",
+        title: "the order of packets beside DIBS, which detours by random ports",
+        source: "Shi et al., PABO: Mitigating Congestion via Packet Bounce in Data Center Networks, section VII",
+        seconds: 3,
+        quick_seconds: 2,
+        choices: super::FAT_TREE_CHOICES,
+        run: super::beside_dibs,
+    },
+    Experiment {
         id: "pabo/choices",
         title: "every figure under four sets of open choices",
         source: "Shi et al., PABO: Mitigating Congestion via Packet Bounce in Data Center Networks, sections IV to VI",

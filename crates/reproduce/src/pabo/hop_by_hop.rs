@@ -137,7 +137,8 @@ pub fn table(trial: &mut Trial) -> Result<(), Failure> {
         );
         trial.check(check);
         let all: u64 = runs.iter().map(lost).sum();
-        trial.check(Check::exact(format!("{name}: frames lost"), "frames", all as f64, Relation::Equal, 0.0));
+        let check = Check::exact(format!("{name}: frames lost"), "frames", all as f64, Relation::Equal, 0.0);
+        trial.check(check.consistency());
         let failed: u64 = runs.iter().map(TrialResult::failed_checks).sum();
         let what = format!("{name}: checks of the runs themselves that fail");
         trial.check(Check::exact(what, "checks", failed as f64, Relation::Equal, 0.0).consistency());
@@ -168,7 +169,8 @@ pub fn per_switch(trial: &mut Trial) -> Result<(), Failure> {
             let relation = if bouncing.contains(&number) { Relation::Above } else { Relation::Equal };
             trial.check(Check::exact(format!("{name}: bounces at S{number}"), "bounces", count as f64, relation, 0.0));
         }
-        trial.check(Check::exact(format!("{name}: frames lost"), "frames", lost(&result) as f64, Relation::Equal, 0.0));
+        let lost = lost(&result) as f64;
+        trial.check(Check::exact(format!("{name}: frames lost"), "frames", lost, Relation::Equal, 0.0).consistency());
         let without = trial.run(&PABO_TREE, &without_pabo(packets))?;
         let bounces = without.summary.event_counts.bounces as f64;
         let what = format!("negative control: {name}: bounces without PABO");
@@ -299,7 +301,7 @@ pub fn peaks(trial: &mut Trial) -> Result<(), Failure> {
     let what = "the most that any queue held at a sample";
     trial.check(Check::exact(what, "frames", most as f64, Relation::AtMost, ROOM as f64).consistency());
     let dropped = summary.packets.dropped_total() as f64;
-    trial.check(Check::exact("frames lost", "frames", dropped, Relation::Equal, 0.0));
+    trial.check(Check::exact("frames lost", "frames", dropped, Relation::Equal, 0.0).consistency());
 
     trial.show("  mean utilisation of normal and bounce queue over the first peak\n");
     let mean = |samples: &[Vec<(Time, u64)>; 2], at: Time| {
@@ -355,7 +357,7 @@ pub fn example(trial: &mut Trial) -> Result<(), Failure> {
     for (name, (count, unit)) in names.into_iter().zip(least.into_iter().zip(["bounces", "bytes", "bytes", "bytes"])) {
         trial.check(Check::exact(name, unit, count as f64, Relation::Above, 0.0).note(note.clone()));
     }
-    trial.check(Check::exact("frames lost", "frames", lost as f64, Relation::Equal, 0.0));
+    trial.check(Check::exact("frames lost", "frames", lost as f64, Relation::Equal, 0.0).consistency());
     trial.check(
         Check::exact("frames that did not arrive", "frames", missing as f64, Relation::Equal, 0.0).consistency(),
     );

@@ -2,16 +2,18 @@
 
 mod bounces;
 mod choices;
+mod correlation;
+mod dibs;
 mod experiments;
 mod fat_tree;
 mod hop_by_hop;
 mod order;
-mod rank;
 mod sweeps;
 mod times;
 
 use bounces::{displacement, many_to_many, many_to_one};
 use choices::choices;
+use dibs::beside_dibs;
 pub use experiments::EXPERIMENTS;
 use fat_tree::{CHOICES as FAT_TREE_CHOICES, MANY_CHOICES};
 use hop_by_hop::{DROP_CHOICES, TABLE_CHOICES, drop_rates, example, peaks, per_switch, table, total_hops};

@@ -1,8 +1,8 @@
 //! Section VI: effect of PABO on packet delays and completion times, figures 13 to 15.
 
+use super::correlation;
 use super::fat_tree::{ALONE, CASES, MEASURED, completion_ms, delay_us, deviation_us, mean, seeds};
 use super::hop_by_hop::lost;
-use super::rank;
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
 use crate::plot::bars;
@@ -117,14 +117,14 @@ pub fn over_theta(trial: &mut Trial) -> Result<(), Failure> {
     let name = "entropy at theta = 0.99, against the least from 0.5 to 0.8";
     trial.check_in_full(Check::new(name, "nats", mean_of(10, 0), Relation::Below, least, 0.0).note(MEASURED));
     for (of, what) in [(1, "completion"), (2, "delay")] {
-        let correlations = runs.iter().map(|run| rank::correlation(&THETAS, &curve(run, of)));
+        let correlations = runs.iter().map(|run| correlation::spearman(&THETAS, &curve(run, of)));
         let correlation = correlations.sum::<f64>() / seeds as f64;
         let name = format!("rank correlation of mean {what} with theta, mean over seeds");
-        let chance = rank::chance(THETAS.len(), seeds);
+        let chance = correlation::chance(THETAS.len(), seeds);
         let note = "\"no obvious regularity\": no monotone trend, within two standard deviations of chance";
         trial.check_in_full(Check::new(name, "", correlation, Relation::Equal, 0.0, chance).note(note));
     }
-    trial.check(Check::exact("frames lost", "frames", dropped as f64, Relation::Equal, 0.0));
+    trial.check(Check::exact("frames lost", "frames", dropped as f64, Relation::Equal, 0.0).consistency());
     let quiet = ALONE.run(trial, 1, &[("switch.overload.theta", "0.5".to_owned())])?;
     let entropy = quiet.summary.reordering.unwrap_or_default().entropy_nats;
     let name = "negative control: entropy with one server, which nothing congests";
