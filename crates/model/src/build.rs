@@ -184,7 +184,7 @@ pub(crate) fn build(setup: Setup, (rank, ranks): (usize, usize)) -> Result<Built
         without_flow_control,
     };
     let network = Arc::new(Network {
-        links: LinkKinds::new(fabric.links()),
+        links: LinkKinds::new(fabric.links(), setup.control_loss),
         timing,
         telemetry: transports.iter().any(TransportParameters::collects).then(|| Telemetry::new(fabric.hosts().len())),
         seed: setup.seed,

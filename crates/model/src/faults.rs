@@ -121,6 +121,8 @@ fn pipelines() -> PipelineParameters {
         deflect_queue: Some(QueueLimit::Packets(8)),
         signal_delay: Time::from_us(1),
         notified: SignalScope::All,
+        signal_load: SignalLoad::None,
+        metered: Metered::Data,
         stages: None,
         cycle: Time::from_ns(1),
     }

@@ -16,6 +16,8 @@ pub(crate) struct LinkKind {
     fixed_latency: Time,
     pub delay: Time,
     pub loss: f64,
+    /// Probability that a MAC control frame is lost, in addition to `loss`.
+    pub control_loss: f64,
     /// Natural logarithm of the probability that a byte has no bit error: 8 * ln(1 - bit error rate).
     pub log_byte_survival: f64,
 }
@@ -30,10 +32,11 @@ fn key(link: &fabric::Link) -> [u64; 4] {
 }
 
 impl LinkKinds {
-    pub fn new(links: &[fabric::Link]) -> LinkKinds {
+    /// Returns the kinds of `links`, which lose MAC control frames with the probability `control_loss`.
+    pub fn new(links: &[fabric::Link], control_loss: f64) -> LinkKinds {
         let mut kinds = BTreeMap::new();
         for link in links {
-            kinds.entry(key(link)).or_insert_with(|| Arc::new(LinkKind::new(link)));
+            kinds.entry(key(link)).or_insert_with(|| Arc::new(LinkKind::new(link, control_loss)));
         }
         LinkKinds(kinds)
     }
@@ -45,7 +48,7 @@ impl LinkKinds {
 }
 
 impl LinkKind {
-    fn new(link: &fabric::Link) -> LinkKind {
+    fn new(link: &fabric::Link, control_loss: f64) -> LinkKind {
         let bps = link.rate.as_bps();
         // The serialisation delay of a byte is 8e12 / bps picoseconds.
         let per_byte = 8_000_000_000_000u64;
@@ -57,6 +60,7 @@ impl LinkKind {
             fixed_latency: Time::from_ps(PREAMBLE_BYTES * ps_per_byte) + link.delay,
             delay: link.delay,
             loss: link.loss,
+            control_loss,
             log_byte_survival: 8.0 * libm::log1p(-link.bit_error_rate),
         }
     }

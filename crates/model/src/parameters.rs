@@ -26,7 +26,7 @@ pub use protocols::cbfc::CreditParameters;
 pub use protocols::ecn::{EcnParameters, MarkEvent};
 pub use protocols::limits::{QueueLimit, Threshold};
 pub use protocols::pause::PauseParameters;
-pub use protocols::pipeline_trim::SignalScope;
+pub use protocols::pipeline_trim::{Metered, SignalLoad, SignalScope};
 pub use protocols::port_mechanisms::Marking;
 pub use recording::{CaptureParameters, RecordParameters, StormParameters, TraceParameters};
 pub use timing::Timing;
@@ -215,6 +215,10 @@ pub struct PipelineParameters {
     pub signal_delay: Time,
     /// Pipelines that receive the signal.
     pub notified: SignalScope,
+    /// Load of signals on the recirculation ports.
+    pub signal_load: SignalLoad,
+    /// Frames that the meters count.
+    pub metered: Metered,
     /// Stages between the queue sample at ingress and the queue. `None` if ingress cannot sample queues.
     pub stages: Option<u32>,
     /// Duration of a stage. Also the interval between two frames of a pipeline that samples queues.
@@ -432,4 +436,6 @@ pub struct Setup {
     pub storm: Option<StormParameters>,
     /// Time series, traces and captures to record.
     pub record: RecordParameters,
+    /// Probability that a link loses a MAC control frame, in addition to the loss of the link, 0 to 1.
+    pub control_loss: f64,
 }

@@ -59,6 +59,7 @@ impl Setup {
             deadlock_every: Some(Time::from_us(10)),
             storm: Some(StormParameters::default()),
             record: RecordParameters::default(),
+            control_loss: 0.0,
         })
     }
 }

@@ -63,7 +63,8 @@ const KINDS: [&str; 13] = [
 const ROLES: [&str; 4] = ["ignore", "host", "switch", "hosts_on"];
 
 impl FabricPlan {
-    pub fn read(root: &Section<'_, '_>) -> Option<FabricPlan> {
+    /// Returns the fabric, and the loss probability of MAC control frames.
+    pub fn read(root: &Section<'_, '_>) -> Option<(FabricPlan, f64)> {
         if !root.has("fabric") {
             let help =
                 "write [fabric] with kind = \"fat-tree\", k = 4 and link = { rate = \"100Gbps\", delay = \"500ns\" }";
@@ -74,8 +75,9 @@ impl FabricPlan {
             return None;
         }
         let plan = section.kind("kind of fabric", &KINDS).and_then(|kind| Self::read_kind(kind, &section));
+        let control_loss = section.probability("control_loss");
         section.finish();
-        plan
+        plan.map(|plan| (plan, control_loss.unwrap_or(0.0)))
     }
 
     fn read_kind(kind: &'static str, section: &Section<'_, '_>) -> Option<FabricPlan> {

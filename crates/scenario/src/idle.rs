@@ -23,6 +23,8 @@ pub(crate) fn warn(context: &Context<'_>, parts: &Parts, plan: &Plan) {
     warn_unless("host.obeys_pause", host.obeys_pause || stops, unstopped);
     warn_unless("host.ignore_pause", host.ignore_pause.is_empty() || stops, unstopped);
     warn_unless("host.on_pause", !host.halves || stops, unstopped);
+    let controlled = !matches!(switch.flow_control, FlowControl::None);
+    warn_unless("fabric.control_loss", parts.control_loss == 0.0 || controlled, "no switch sends control frames");
     let trims = matches!(switch.overload, Overload::Trim { .. });
     warn_unless("host.trim_aware", host.trim_aware || trims, "switch.overload does not trim");
     let bounces = matches!(switch.overload, Overload::Bounce { .. });

@@ -521,6 +521,7 @@ impl Scenario {
                 deadlock_every: parts.watch.deadlock_every,
                 storm: parts.watch.storm,
                 record: record?,
+                control_loss: parts.control_loss,
                 fabric,
             },
         })

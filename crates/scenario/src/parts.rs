@@ -22,6 +22,8 @@ pub(crate) struct Parts {
     pub top: Top,
     pub seed: u64,
     pub fabric: FabricPlan,
+    /// Probability that a link loses a MAC control frame.
+    pub control_loss: f64,
     pub routing: Routing,
     pub paths: Vec<NamedPath>,
     pub failures: Vec<NamedFailure>,

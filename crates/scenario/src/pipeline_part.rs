@@ -8,7 +8,7 @@ use protocols::pipeline_trim::{Control, ControlParameters, PIPELINE_TRIM, Pipeli
 use units::{Bytes, Time};
 
 /// Keys that apply only to some pipeline models.
-const ONLY: [(&str, &[&str]); 13] = [
+const ONLY: [(&str, &[&str]); 15] = [
     ("pessimistic", &["tofino", "switch-p4"]),
     ("half", &["tofino", "switch-p4"]),
     ("half_share", &["tofino", "switch-p4"]),
@@ -17,6 +17,8 @@ const ONLY: [(&str, &[&str]); 13] = [
     ("trim_next", &["tofino"]),
     ("notify", &["tofino", "switch-p4"]),
     ("signal_delay", &["tofino", "switch-p4"]),
+    ("signal_load", &["tofino", "switch-p4"]),
+    ("metered", &["tofino", "switch-p4", "dod"]),
     ("meter_burst", &["tofino", "switch-p4", "dod"]),
     ("timestamp", &["switch-p4"]),
     ("clock", &["switch-p4"]),
@@ -78,6 +80,8 @@ pub(crate) fn read(table: &Section<'_, '_>) -> Option<PipelineParameters> {
         deflect_queue: settings.deflect_queue,
         signal_delay: settings.signal_delay.unwrap_or(latency),
         notified: settings.notified,
+        signal_load: settings.signal_load,
+        metered: settings.metered,
         stages: if model == "tofino2" { Some(settings.stages) } else { None },
         cycle: settings.cycle,
     })

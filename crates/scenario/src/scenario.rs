@@ -169,11 +169,13 @@ fn read_parts(context: &Context<'_>, seed: Option<u64>) -> Option<Parts> {
     let watch = run_part::watch(&root, top.as_ref().map(|top| top.duration));
     root.finish();
     let top = top?;
+    let (fabric, control_loss) = fabric?;
     let (switch, overrides, partial, tags, switch_clocks, preemption) = switch?;
     Some(Parts {
         seed: seed.unwrap_or(top.seed),
         top,
-        fabric: fabric?,
+        fabric,
+        control_loss,
         routing: routing?,
         paths,
         failures,

@@ -362,6 +362,8 @@ fn overload(draft: &mut Draft) {
             keys += &draft.option(20, "recirculation_rate", &["\"1Gbps\"", "\"400Gbps\""]);
             keys += &draft.option(20, "recirculation_queue", &["\"1 packets\"", "\"250 packets\""]);
             keys += &draft.option(20, "clock", &["4294967295"]);
+            keys += &draft.option(30, "signal_load", &["\"recirculation\""]);
+            keys += &draft.option(30, "metered", &["\"all\""]);
         }
         _ => {
             keys += &draft.option(30, "header_queue", &["\"2KB\"", "\"4 packets\"", "\"1MB\""]);

@@ -28,7 +28,7 @@ impl Deref for Attachment {
 
 impl Attachment {
     pub fn new(kind: &Arc<LinkKind>, fails: bool) -> Self {
-        let can_lose = fails || kind.loss > 0.0 || kind.log_byte_survival < 0.0;
+        let can_lose = fails || kind.loss > 0.0 || kind.control_loss > 0.0 || kind.log_byte_survival < 0.0;
         Attachment { kind: Arc::clone(kind), failed_at: Time::MAX, can_lose, down: false }
     }
 
@@ -51,6 +51,9 @@ impl Attachment {
             return Some(Cause::LinkDown);
         }
         if self.loss > 0.0 && random.unit() < self.loss {
+            return Some(Cause::LinkLoss);
+        }
+        if self.control_loss > 0.0 && frame.is_mac_control() && random.unit() < self.control_loss {
             return Some(Cause::LinkLoss);
         }
         if self.log_byte_survival < 0.0 {

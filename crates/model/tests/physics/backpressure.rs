@@ -61,6 +61,27 @@ fn only_senders_above_their_share_are_stopped() {
     assert_eq!((&pressure.outputs[0].peer[..], pressure.outputs.len()), ("H3", 1));
 }
 
+/// Losses of control frames do not affect data frames on links. If all are lost, no sender stops and the queue
+/// overflows; if some are, expiry ends the holds whose XON is lost.
+#[test]
+fn lost_control_frames_lose_no_data_on_links() {
+    let with = |loss| {
+        let mut setup = incast(link(10, 500), &[9_900, 9_900], ENDLESS);
+        setup.control_loss = loss;
+        let results = run(setup);
+        let full = results.dropped("queue full") + results.dropped("lossless queue full");
+        (results.dropped("link loss"), full, results.summary.backpressure.as_ref().unwrap().expiries)
+    };
+    let (on_links, full, _) = with(0.0);
+    assert_eq!((on_links, full), (0, 0));
+    let (on_links, full, _) = with(1.0);
+    assert_eq!(on_links, 0);
+    assert!(full > 1_000, "{full}");
+    let (on_links, some, expiries) = with(0.5);
+    assert_eq!(on_links, 0);
+    assert!(some < full / 2 && expiries > 0, "{some} of {full}, {expiries}");
+}
+
 #[test]
 fn committed_rates_define_the_excess() {
     let mut setup = incast(link(10, 500), &[8_000, 3_000], ENDLESS);

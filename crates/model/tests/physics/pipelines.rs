@@ -5,7 +5,7 @@ use crate::conservation::network;
 use crate::trim::trim;
 use fabric::generate::single_switch;
 use model::parameters::*;
-use protocols::pipeline_trim::{Control, ControlParameters, Wrap};
+use protocols::pipeline_trim::{Control, ControlParameters, SIGNAL_BYTES, Wrap};
 use protocols::trim::HeaderFull;
 use stats::pipelines::PipelineSummary;
 use stats::trace::TraceEvent;
@@ -38,6 +38,8 @@ fn inside(overflow: Overflow, by: Control) -> PipelineParameters {
         deflect_queue: None,
         signal_delay: Time::from_us(1),
         notified: SignalScope::All,
+        signal_load: SignalLoad::None,
+        metered: Metered::Data,
         stages: None,
         cycle: Time::from_ns(1),
     }
@@ -183,6 +185,65 @@ fn signals_reach_their_destinations() {
     }
 }
 
+/// An UPDATE of each deflected frame, and a NOTIFY to each notified pipeline, occupy recirculation ports: a saturated
+/// port sends its frames further apart by the time of these messages.
+#[test]
+fn messages_of_signals_take_time_of_recirculation_ports() {
+    let times = |signal_load, notified| {
+        let control = ControlParameters {
+            pessimistic: Time::ZERO,
+            until_optimistic: Time::ZERO,
+            ..control(Control::ThreeMeters)
+        };
+        let parameters = PipelineParameters {
+            ports_per_pipeline: Some(1),
+            recirculation_rate: Rate::from_gbps(50),
+            signal_load,
+            notified,
+            control,
+            ..inside(Overflow::Deflect, Control::ThreeMeters)
+        };
+        let results = burst(4, 300, with(parameters, 10));
+        results.all_hold();
+        let of_first = |row: &&stats::trace::TraceRow| matches!(row.event, TraceEvent::Signalled { pipeline: 0, .. });
+        results.trace.iter().filter(of_first).map(|row| row.at).collect::<Vec<Time>>()
+    };
+    let wire =
+        |frames: u64, messages: u64| Rate::from_gbps(50).serialise(frames * 1538 + messages * (SIGNAL_BYTES + 20));
+    // Four pipelines deflect at the same rate: a port has one UPDATE and four NOTIFY, or one, for each of its frames.
+    for (load, notified, messages) in [
+        (SignalLoad::None, SignalScope::All, 0),
+        (SignalLoad::Recirculation, SignalScope::Origin, 2),
+        (SignalLoad::Recirculation, SignalScope::All, 5),
+    ] {
+        let times = times(load, notified);
+        let (from, to) = (20, 120);
+        let took = times[to] - times[from];
+        let expected = wire(100, 100 * messages);
+        let difference = took.max(expected) - took.min(expected);
+        assert!(difference <= wire(0, 4), "{messages} messages: {took} instead of {expected}");
+    }
+}
+
+/// With `metered = "all"`, frames that cannot be trimmed take tokens of the meter and pass.
+#[test]
+fn meters_count_frames_that_cannot_be_trimmed_only_if_configured() {
+    let trims = |metered| {
+        let parameters = PipelineParameters { pipelines: 1, metered, ..inside(Overflow::Deflect, Control::Meter) };
+        let fabric = single_switch(3, link(100, 100)).unwrap();
+        let at = |gbps| Process::Constant { rate: Rate::from_gbps(gbps) };
+        // 60 Gbps of frames that can be trimmed, and 60 Gbps of frames of 64 B, which cannot.
+        let flows = [datagrams(0, 2, at(60), FRAME as u16, 300 * 1500), datagrams(1, 2, at(60), 64, 5_000 * 46)];
+        let mut setup = setup(fabric, plan(3, flows));
+        setup.switch = with(parameters, 10_000);
+        let results = run(setup);
+        results.all_hold();
+        pipeline_summary_of(&results).ingress_trims
+    };
+    assert_eq!(trims(Metered::Data), 0, "60 of 100 Gbps");
+    assert!(trims(Metered::All) > 20, "120 of 100 Gbps: {}", trims(Metered::All));
+}
+
 /// A pipeline samples the queue state `stages` cycles before the frame reaches the queue; if the sampled queue is full,
 /// it trims at ingress. Frames between sampling and queue are deflected: with one frame per cycle, at most `stages`
 /// frames per free slot.
@@ -247,6 +308,8 @@ fn random_networks_with_pipelines_keep_their_books() {
                 deflect_queue: [None, None, Some(QueueLimit::Packets(2)), Some(QueueLimit::Bytes(4_000))][below(4)],
                 signal_delay: Time::from_ns(below(3_000) as u64),
                 notified: [SignalScope::All, SignalScope::Origin][below(2)],
+                signal_load: [SignalLoad::None, SignalLoad::Recirculation][below(2)],
+                metered: [Metered::Data, Metered::All][below(2)],
                 stages: [None, None, Some(0), Some(4)][below(4)],
                 cycle: Time::from_ns(1 + below(100) as u64),
                 ..inside(Overflow::Deflect, by)

@@ -14,6 +14,6 @@ mod state;
 mod trim_meter;
 
 pub use meter::{Bucket, Color, MAX_BURST_BYTES, TwoRateMeter};
-pub use parameters::{PIPELINE_TRIM, PipelineSettings, SignalScope};
+pub use parameters::{Metered, PIPELINE_TRIM, PipelineSettings, SIGNAL_BYTES, SignalLoad, SignalScope};
 pub use state::{Mode, SignalState, StampState, Wrap};
 pub use trim_meter::{Control, ControlParameters, TrimMeter};

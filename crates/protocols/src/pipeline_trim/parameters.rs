@@ -65,6 +65,11 @@ parameters! {
         burst_bytes: u64 = "meter_burst" bytes, default "12160B",
             "bucket size of each meter, in bytes on the wire, at least a frame, at most 2MB",
             "not given; 8 frames of 1500 B and 20 B of preamble and gap";
+        /// Frames that meters count.
+        metered: Metered = "metered" word["data" = Metered::Data, "all" = Metered::All], default "data",
+            "frames that meters count: those that can be trimmed (data), or every frame, of which only those are \
+             trimmed (all)",
+            "not given in the paper; the authors' P4 program meters every IPv4 packet";
         /// Action of a pipeline in pessimistic mode.
         response: &'static str = "response" word["meter", "all", "next"], default "meter",
             "action of a pessimistic pipeline: meter to its share (meter), trim all packets (all), or trim a number of \
@@ -78,6 +83,12 @@ parameters! {
         notified: SignalScope = "notify" word["all" = SignalScope::All, "origin" = SignalScope::Origin], default "all",
             "pipelines that receive the signal of a deflected packet: all, or its ingress pipeline (origin)",
             "Popa et al., section 4";
+        /// Recirculation ports carry the messages of a congestion signal.
+        signal_load: SignalLoad = "signal_load" word["none" = SignalLoad::None,
+            "recirculation" = SignalLoad::Recirculation], default "none",
+            "load of signals on recirculation ports: none, or for each deflected packet an UPDATE of 64 B on the port \
+             of its pipeline and a NOTIFY of 64 B on that of each notified pipeline, ahead of packets (recirculation)",
+            "Popa et al., section 5, figure 4; the size is not given: a minimum frame";
         /// Delay from the dequeue of a deflected frame at the recirculation port to the effect of its congestion
         /// signal in the pipelines; `None`: the recirculation latency.
         signal_delay: Option<Time> = "signal_delay" time, absent "as recirculation_latency",
@@ -135,4 +146,26 @@ impl SignalScope {
     pub fn includes(self, origin: usize, pipeline: usize) -> bool {
         self == SignalScope::All || origin == pipeline
     }
+}
+
+/// Load of congestion signals on the recirculation ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignalLoad {
+    /// Signals occupy no port.
+    None,
+    /// An UPDATE occupies the recirculation port of the frame's pipeline, and a NOTIFY that of each notified pipeline.
+    /// Both have [`SIGNAL_BYTES`] and are sent ahead of frames.
+    Recirculation,
+}
+
+/// Size of an UPDATE or NOTIFY message in bytes, FCS included: a minimum frame. The paper does not give it.
+pub const SIGNAL_BYTES: u64 = 64;
+
+/// Frames that the meters of a pipeline count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Metered {
+    /// Frames that can be trimmed.
+    Data,
+    /// All frames. Those that cannot be trimmed take tokens and pass.
+    All,
 }

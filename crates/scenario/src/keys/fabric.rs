@@ -87,6 +87,9 @@ pub(super) const KEYS: &[Key] = &[
     key(F, "relay", &["file"], FLAG)
         .value("false", OURS)
         .means("every host forwards frames of others, as in meshes and rings without switches"),
+    key(F, "control_loss", &[], SHARE)
+        .absent("none beside the loss of the link", OURS)
+        .means("probability that a MAC control frame (PAUSE, PFC, XOFF, XON, credit) is lost on any link"),
     key(F, "link", ALL_BUT_FILE, TIERS)
         .means("rate, delay, loss and bit error rate of all links; tables host, edge and core override them per tier"),
     key(F, "link", &["file"], TIERS).absent("set per link", OURS).means("properties of links without them in the file"),

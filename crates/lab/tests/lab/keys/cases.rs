@@ -202,6 +202,7 @@ const CASES: &[Case] = &[
     with("fabric.host", &["file"], NO_HOSTS, &["[\"tor-*\"]"]),
     with("fabric.hosts_on", &["file"], NO_HOSTS, &["[\"leaf-1\"]"]),
     with("fabric.file", &[], &[], &["{files}/mesh.txt"]),
+    with("fabric.control_loss", &[], &[("switch.flow_control", "{ kind = \"pause\", xoff = \"4KB\" }")], &["1"]),
     with("fabric.relay", &[], &[("fabric.file", "{files}/mesh.txt")], &["true"]),
     with("traffic.hosts", &["request-reply"], &[("traffic.0.servers", "2")], &["[\"H1\", \"H2\", \"H3\"]"]),
     with("traffic.kind", &[], &[], &["all-to-all"]),
@@ -272,6 +273,8 @@ const CASES: &[Case] = &[
         &["1 packets"],
     ),
     with("switch.overload.half_share", &[], &[], &["1/4"]),
+    with("switch.overload.signal_load", &[], &[("switch.overload.recirculation_rate", "100Mbps")], &["recirculation"]),
+    with("switch.overload.metered", &[], &[("traffic.1.load", "0.9")], &["all"]),
     with("switch.overload.pessimistic_share", &[], &[], &["1/4"]),
     with("switch.overload.trim_next", &[], &[("switch.overload.response", "next")], &[]),
     with(

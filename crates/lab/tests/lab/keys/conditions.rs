@@ -35,7 +35,8 @@ const TRAINS: Keys =
     &["strain_threshold", "noise_slope", "noise_offset", "initial_slope_variance", "initial_offset_variance"];
 const O: &str = "switch.overload";
 const OTHER_MODELS: Keys = &["stages", "cycle", "timestamp", "clock"];
-const SIGNALS: Keys = &["pessimistic", "half", "half_share", "pessimistic_share", "notify", "signal_delay"];
+const SIGNALS: Keys =
+    &["pessimistic", "half", "half_share", "pessimistic_share", "notify", "signal_delay", "signal_load"];
 const SIZED: Keys = &["constant frames", "poisson frames", "on-off frames", "bursts of frames"];
 
 const PERIODIC: &str = "[{ kind = \"pairs\", pairs = [[\"H1\", \"H6\"]], process = \"periodic\", \
@@ -111,7 +112,7 @@ const CONDITIONS: &[Condition] = &[
     beside(T, &["datagram"], &["rate"], &[("host.transport.gap", "50us")], "gap"),
     beside(O, &["pipeline-trim"], OTHER_MODELS, &[], "it belongs to"),
     beside(O, &["pipeline-trim"], SIGNALS, &[("switch.overload.model", "dod")], "tofino"),
-    beside(O, &["pipeline-trim"], &["meter_burst"], &[("switch.overload.model", "mod")], "tofino"),
+    beside(O, &["pipeline-trim"], &["meter_burst", "metered"], &[("switch.overload.model", "mod")], "tofino"),
     beside(O, &["pipeline-trim"], &["response"], &[("switch.overload.model", "switch-p4")], "tofino"),
     beside(O, &["pipeline-trim"], &["trim_next"], &[("switch.overload.response", "all")], "response = \"next\""),
     beside(

@@ -31,9 +31,9 @@ use check::little::QueueArea;
 use engine::{EarliestTimes, Ring, Window};
 use fabric::NodeId;
 use protocols::frame::{Frame, Kind};
-use protocols::pipeline_trim::TrimMeter;
+use protocols::pipeline_trim::{Metered, SIGNAL_BYTES, TrimMeter};
 use stats::trace::{Load, TraceEvent};
-use units::{Time, WIRE_OVERHEAD_BYTES};
+use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
 /// A frame at a station of a pipeline: the time at which it leaves the station, and its egress port.
 #[derive(Clone, Copy, Debug, Default)]
@@ -75,6 +75,12 @@ struct Pipeline {
 }
 
 impl Pipeline {
+    /// Occupies the recirculation port with a control message, ahead of the waiting frames, from the end of the current
+    /// transmission on.
+    fn send_message(&mut self, now: Time, rate: Rate) {
+        self.busy_until = self.busy_until.max(now) + rate.serialise(SIGNAL_BYTES + WIRE_OVERHEAD_BYTES);
+    }
+
     fn new() -> Pipeline {
         Pipeline {
             entering: Ring::new(),
@@ -243,11 +249,12 @@ impl Trimming {
     ) -> FrameFate {
         let Crossing { in_port, egress, in_class, .. } = crossing;
         let can_cut = self.trim.can_cut(frame);
-        let Some(pipes) = self.pipelines.as_deref_mut().filter(|_| can_cut) else {
+        let counts = |pipes: &&mut Pipelines| can_cut || pipes.parameters.metered == Metered::All;
+        let Some(pipes) = self.pipelines.as_deref_mut().filter(counts) else {
             return core.forward(self, &crossing, frame, window);
         };
         let pipeline = pipes.of(in_port);
-        if pipes.parameters.stages.is_some() {
+        if can_cut && pipes.parameters.stages.is_some() {
             let frame = Frame { in_port, in_class, ..*frame };
             let line = &mut pipes.pipelines[pipeline];
             let at = line.next_cycle.max(frame.at);
@@ -260,7 +267,7 @@ impl Trimming {
         }
         let PipelineParameters { control, .. } = pipes.parameters;
         let trim_meter = &mut pipes.trim_meters[pipeline * pipes.ports + usize::from(egress)];
-        if trim_meter.trims(&control, frame.at, wire_bytes(frame)) {
+        if trim_meter.trims(&control, frame.at, wire_bytes(frame)) && can_cut {
             pipes.pipelines[pipeline].counts.ingress_trims += 1;
             core.note_metered(crossing, pipeline as u16, frame);
             let mut crossing = crossing;

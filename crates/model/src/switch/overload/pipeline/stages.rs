@@ -10,6 +10,7 @@ use crate::switch::overload::action::Decision;
 use crate::switch::overload::trim::Trimming;
 use engine::Window;
 use protocols::frame::Frame;
+use protocols::pipeline_trim::SignalLoad;
 use stats::trace::TraceEvent;
 use units::{GAP_BYTES, Time};
 
@@ -39,11 +40,16 @@ impl Trimming {
         let Some(pipes) = self.pipelines.as_deref_mut() else { return };
         let Some(signal) = pipes.signals.pop() else { return };
         pipes.due.set(SIGNALS, pipes.signals.front().map_or(Time::MAX, |signal| signal.at));
-        let (control, notified, ports) = (pipes.parameters.control, pipes.parameters.notified, pipes.ports);
-        for (pipeline, line) in pipes.pipelines.iter_mut().enumerate() {
-            if notified.includes(usize::from(signal.origin), pipeline) {
+        let (parameters, ports) = (pipes.parameters, pipes.ports);
+        for pipeline in 0..pipes.pipelines.len() {
+            if parameters.notified.includes(usize::from(signal.origin), pipeline) {
+                let line = &mut pipes.pipelines[pipeline];
                 line.counts.notified += 1;
-                pipes.trim_meters[pipeline * ports + usize::from(signal.egress)].signal(&control, now);
+                pipes.trim_meters[pipeline * ports + usize::from(signal.egress)].signal(&parameters.control, now);
+                if parameters.signal_load == SignalLoad::Recirculation {
+                    line.send_message(now, parameters.recirculation_rate);
+                    pipes.update_station(pipeline, WAITING);
+                }
             }
         }
         if let Some(tracer) = &mut core.stats.tracer {
@@ -119,6 +125,9 @@ impl Pipelines {
             let last_bit = now + rate.serialise(bytes - GAP_BYTES);
             line.round.push(PipelineFrame { at: last_bit + parameters.recirculation_latency, ..first });
             if parameters.uses_signals() {
+                if parameters.signal_load == SignalLoad::Recirculation {
+                    line.send_message(now, rate);
+                }
                 let at = now + parameters.signal_delay;
                 self.signals.push(Signal { at, origin: pipeline as u16, egress: first.egress });
                 let next = self.signals.front().map_or(Time::MAX, |signal| signal.at);
