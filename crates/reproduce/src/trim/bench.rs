@@ -43,13 +43,22 @@ impl Switch {
         }
     }
 
-    /// Returns the scenario overrides for this switch type.
+    /// Returns the scenario overrides for this switch type, with the header queues of the scenarios.
     pub fn changes(self) -> Changes {
+        self.changes_with(None)
+    }
+
+    /// Returns the scenario overrides for this switch type, with header queues of `room`; `None` for those of the
+    /// scenarios.
+    pub fn changes_with(self, room: Option<Room>) -> Changes {
         let model = match self {
             Switch::Ideal => {
-                let trim = "{ kind = \"trim\", size = \"64B\", header_class = 6, header_queue = \"4MB\", \
-                            header_full = \"drop\" }";
-                return vec![("switch.overload", trim.to_owned())];
+                let Room { queue, full } = room.unwrap_or(Room::LARGE);
+                let trim = format!(
+                    "{{ kind = \"trim\", size = \"64B\", header_class = 6, header_queue = \"{queue}\", \
+                     header_full = \"{full}\" }}"
+                );
+                return vec![("switch.overload", trim)];
             }
             Switch::Mod => "mod",
             Switch::Dod => "dod",
@@ -57,8 +66,27 @@ impl Switch {
             Switch::SwitchP4 => "switch-p4",
             Switch::Tofino2 => "tofino2",
         };
-        vec![("switch.overload.model", model.to_owned())]
+        let own = vec![("switch.overload.model", model.to_owned())];
+        let header_queue = room.map(|Room { queue, full }| {
+            vec![("switch.overload.header_queue", queue.to_owned()), ("switch.overload.header_full", full.to_owned())]
+        });
+        join(&[own, header_queue.unwrap_or_default()])
     }
+}
+
+/// Limit of the header queues, and the action for a header that exceeds it.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    pub queue: &'static str,
+    pub full: &'static str,
+}
+
+impl Room {
+    /// That of the scenarios: no header is lost.
+    pub const LARGE: Room = Room { queue: "4MB", full: "drop" };
+    /// That of the queue of htsim, with which the paper was simulated: twice the data queue (here 10 packets of
+    /// 1500 B), and headers that exceed it return to their sender, as in NDP.
+    pub const HTSIM: Room = Room { queue: "30KB", full: "return" };
 }
 
 /// Returns the overrides for TCP with segments of `mss` over drop-tail switches with queues of 200 packets.

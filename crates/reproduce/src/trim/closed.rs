@@ -156,10 +156,19 @@ const SHARED_GBPS: &str = "1.5 Gbps: 1 for the paper's range, and 1.3 % for prea
 /// Returns the minimum and maximum, over the ports with congestion signals, of the share of the first 121.6 us in
 /// pessimistic mode. Measures a run that ends then: longer runs also have pessimistic time after the windows.
 fn pessimistic(trial: &Trial, senders: u64) -> Result<(f64, f64), Failure> {
+    Ok(pessimistic_since(trial, senders)?.0)
+}
+
+/// Returns the shares of [`pessimistic`], and the time in us at which the first signal acts.
+fn pessimistic_since(trial: &Trial, senders: u64) -> Result<((f64, f64), f64), Failure> {
     let windows = [("duration", format!("{}ns", (WINDOW_US * 1e3).round()))];
     let inside = inside(&run(trial, senders, Switch::Tofino, &windows)?.result.summary);
     let shares = inside.switches.iter().flat_map(|switch| &switch.ports).map(|port| port.pessimistic_share);
-    Ok(range(&shares.collect::<Vec<f64>>()))
+    let first =
+        inside.switches.iter().flat_map(|switch| &switch.pipelines).filter_map(|line| line.first_recirculated_ps);
+    // A signal acts 1 us after the deflected packet leaves the queue of the idle recirculation port.
+    let since_us = first.min().map_or(f64::NAN, |ps| ps as f64 * 1e-6 + 1.0);
+    Ok((range(&shares.collect::<Vec<f64>>()), since_us))
 }
 
 /// Runs the experiment `trim/fig7a`.
@@ -231,10 +240,16 @@ pub fn sixty_four(trial: &mut Trial) -> Result<(), Failure> {
         trial
             .check(check.note("1.1 Gbps: 5 %, of which preamble and gap are 1.3 %; the paper's own range is 1.2 wide"));
     }
-    let (least, _) = pessimistic(trial, 64)?;
+    let ((least, most), since_us) = pessimistic_since(trial, 64)?;
+    let own = |share: f64| 100.0 * share * WINDOW_US / (WINDOW_US - since_us);
+    trial.show(&format!(
+        "  share of time in pessimistic mode from the first signal on, at {since_us:.2} us: {:.1} to {:.1} %\n",
+        own(least),
+        own(most)
+    ));
     let name = "time of a port in pessimistic mode, of the first 121.6 us: least";
-    let check = Check::new(name, "%", 100.0 * least, Relation::Equal, 100.0, 5.0);
-    trial.check(check.note("5 %: the first signals come after some us of the 121.6"));
+    let check = Check::new(name, "%", 100.0 * least, Relation::AtLeast, 100.0, 5.0);
+    trial.check(check.note("one-sided: more than 100 % cannot be; 5 %: the first signals come after some us"));
     nothing_lost(trial, "64 senders", std::iter::once(&result));
     draw_periods(trial, "fig7c", 64)?;
     let one = run(trial, 64, Switch::Dod, &[])?;

@@ -28,7 +28,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         source: "Popa et al., Implementing packet trimming support in hardware, section 6.1, figure 5a",
         seconds: 3,
         quick_seconds: 1,
-        choices: super::START_CHOICES,
+        choices: super::TO_ONE_CHOICES,
         run: super::to_one,
     },
     Experiment {
@@ -228,6 +228,24 @@ pub static EXPERIMENTS: &[Experiment] = &[
         quick_seconds: 1,
         choices: super::START_CHOICES,
         run: super::longest_queue,
+    },
+    Experiment {
+        id: "trim/tofino2",
+        title: "Tofino 2, which reads the queue at ingress: deflected frames and recirculation queues",
+        source: "Popa et al., Implementing packet trimming support in hardware, section 3",
+        seconds: 5,
+        quick_seconds: 2,
+        choices: &[],
+        run: super::tofino2,
+    },
+    Experiment {
+        id: "trim/unfairness",
+        title: "shares of two pipelines of a port if only one is notified",
+        source: "Popa et al., Implementing packet trimming support in hardware, section 4",
+        seconds: 2,
+        quick_seconds: 1,
+        choices: super::NDP_CHOICES,
+        run: super::unfairness,
     },
     Experiment {
         id: "trim/speeds",

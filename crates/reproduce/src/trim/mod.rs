@@ -15,6 +15,8 @@ mod response;
 mod second;
 mod sensitivity;
 mod start;
+mod tofino2;
+mod unfairness;
 
 use closed::{eighteen, goodput, sixty_four, thirty_two, trims};
 use ends::{ping, spreading};
@@ -27,6 +29,8 @@ use response::{one_pipeline, queue_by_response, response_of_32, response_of_64, 
 use second::second_flow;
 use sensitivity::sensitivity;
 use start::{to_few, to_many, to_one, worst_case};
+use tofino2::tofino2;
+use unfairness::unfairness;
 
 use super::registry::{
     Choice, TRIM_ECMP, TRIM_FABRIC, TRIM_HARDWARE, TRIM_MEMCACHED, TRIM_NDP, TRIM_PING, TRIM_START, TRIM_TABLE,
@@ -35,17 +39,31 @@ use super::registry::{
 /// Weighted round robin with ten headers per data frame, instead of strict priority for headers.
 const TEN_HEADERS_A_FRAME: &[&str] = &["{ kind = \"wrr\", weights = { 6 = 10 } }"];
 
+/// Bursts of meters; 15200 B is the data queue of a port on the wire.
+const START_BURSTS: &[&str] = &["1520B", "15200B", "24320B", "97280B"];
+
 /// Parameters of the experiments on the start of an incast that the publication does not specify, with alternative
 /// values.
 pub const START_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_START, key: "switch.queue", alternatives: &["8 packets", "12 packets", "20 packets"] },
-    Choice { source: &TRIM_START, key: "switch.overload.meter_burst", alternatives: &["1520B", "24320B", "97280B"] },
+    Choice { source: &TRIM_START, key: "switch.overload.meter_burst", alternatives: START_BURSTS },
     Choice { source: &TRIM_START, key: "switch.overload.header_queue", alternatives: &["1MB"] },
     Choice { source: &TRIM_START, key: "switch.overload.signal_delay", alternatives: &["0s", "2us"] },
     Choice { source: &TRIM_START, key: "switch.overload.half", alternatives: &["6us"] },
     Choice { source: &TRIM_START, key: "traffic.0.jitter", alternatives: &["121ns", "1us"] },
     // Ten headers per data frame, as in the simulator of NDP's authors. Section 2 of the paper recommends weights for
     // headers with NDP.
+    Choice { source: &TRIM_START, key: "switch.scheduler", alternatives: TEN_HEADERS_A_FRAME },
+];
+
+/// Parameters of figure 5a that the publication does not specify, with alternative values. The experiment itself shows
+/// two header queues.
+pub const TO_ONE_CHOICES: &[Choice] = &[
+    Choice { source: &TRIM_START, key: "switch.queue", alternatives: &["8 packets", "12 packets", "20 packets"] },
+    Choice { source: &TRIM_START, key: "switch.overload.meter_burst", alternatives: START_BURSTS },
+    Choice { source: &TRIM_START, key: "switch.overload.signal_delay", alternatives: &["0s", "2us"] },
+    Choice { source: &TRIM_START, key: "switch.overload.half", alternatives: &["6us"] },
+    Choice { source: &TRIM_START, key: "traffic.0.jitter", alternatives: &["121ns", "1us"] },
     Choice { source: &TRIM_START, key: "switch.scheduler", alternatives: TEN_HEADERS_A_FRAME },
 ];
 
@@ -63,7 +81,8 @@ pub const TABLE_CHOICES: &[Choice] = &[
 /// Parameters of the hardware measurements that the publication does not specify, with alternative values.
 pub const HARDWARE_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_HARDWARE, key: "switch.queue", alternatives: &["20 packets", "80 packets"] },
-    Choice { source: &TRIM_HARDWARE, key: "switch.overload.meter_burst", alternatives: &["1520B", "24320B"] },
+    // 59280 B: the data queue of a port, 39 packets on the wire.
+    Choice { source: &TRIM_HARDWARE, key: "switch.overload.meter_burst", alternatives: &["1520B", "24320B", "59280B"] },
     Choice { source: &TRIM_HARDWARE, key: "switch.overload.half", alternatives: &["6us"] },
     Choice { source: &TRIM_HARDWARE, key: "switch.overload.ports_per_pipeline", alternatives: &["8"] },
 ];
@@ -71,7 +90,14 @@ pub const HARDWARE_CHOICES: &[Choice] = &[
 /// Parameters of the NDP experiments that the publication does not specify, with alternative values.
 pub const NDP_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_NDP, key: "switch.queue", alternatives: &["8 packets", "12 packets", "20 packets"] },
-    Choice { source: &TRIM_NDP, key: "switch.overload.meter_burst", alternatives: &["1520B", "24320B"] },
+    // 15200 B: the data queue of a port on the wire; 45600 B: with a header queue of twice its size.
+    Choice {
+        source: &TRIM_NDP,
+        key: "switch.overload.meter_burst",
+        alternatives: &["1520B", "15200B", "24320B", "45600B"],
+    },
+    // UPDATE and NOTIFY take bandwidth of the recirculation ports.
+    Choice { source: &TRIM_NDP, key: "switch.overload.signal_load", alternatives: &["recirculation"] },
     // Value that section 4 of the paper states.
     Choice { source: &TRIM_NDP, key: "switch.overload.half", alternatives: &["6us"] },
     // Alternative signal delays: zero; until the departure of the packet (121.6 ns); a value in between; twice the

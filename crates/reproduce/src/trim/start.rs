@@ -1,12 +1,13 @@
 //! Start of an incast, before any feedback from receivers: figures 2 and 5.
 
-use super::bench::{Changes, START, Seen, Switch, inside, join, max_waiting, pairs, quantile, unlost};
+use super::bench::{Changes, Room, START, Seen, Switch, inside, join, max_waiting, pairs, quantile, unlost};
 use super::pictures::{distribution, leave};
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
 use crate::plot::bars;
 use crate::trial::{Trial, TrialResult};
 use text::lines::{Panel, Scale};
+use text::{Layout, table};
 
 /// Capacity of a recirculation port of 100 Gbps in bytes of frames per second; a frame of 1500 B takes 1520 B on the
 /// wire.
@@ -86,12 +87,20 @@ struct Headers {
     delay: [f64; 6],
 }
 
-fn headers(trial: &Trial, receivers: u64, switch: Switch, packets: u64) -> Result<Headers, Failure> {
+fn headers(
+    trial: &Trial,
+    receivers: u64,
+    switch: Switch,
+    packets: u64,
+    room: Option<Room>,
+) -> Result<Headers, Failure> {
     let size = ("traffic.0.size", format!("{}B", 1500 * packets));
-    let changes: Changes = join(&[switch.changes(), vec![pairs(64, receivers), size, ("duration", "3ms".into())]]);
-    // With one receiver, tens of thousands of headers are queued and tracing all flows is slow, so only two flows are
-    // traced.
-    let flows: &[u64] = if receivers == 1 { &[0, 51] } else { &[] };
+    let changes: Changes =
+        join(&[switch.changes_with(room), vec![pairs(64, receivers), size, ("duration", "3ms".into())]]);
+    // With one receiver and large header queues, tens of thousands of headers are queued and tracing all flows is slow,
+    // so only two flows are traced.
+    let many = receivers == 1 && !room.is_some_and(|room| room.full == Room::HTSIM.full);
+    let flows: &[u64] = if many { &[0, 51] } else { &[] };
     let seen = Seen::of(trial, START, &changes, flows)?;
     let arrival = SHARES.map(|share| quantile(&seen.headers_us, share));
     let delay = SHARES.map(|share| quantile(&seen.delays_us, share));
@@ -99,11 +108,11 @@ fn headers(trial: &Trial, receivers: u64, switch: Switch, packets: u64) -> Resul
 }
 
 /// Runs an incast from 64 senders to `receivers` receivers with all switch types, and shows the results.
-fn compare(trial: &mut Trial, receivers: u64) -> Result<[Headers; 4], Failure> {
+fn compare(trial: &mut Trial, receivers: u64, room: Option<Room>) -> Result<[Headers; 4], Failure> {
     let packets = trial.shorten("packets of a sender", 1000, 250);
     let mut all = Vec::new();
     for switch in SWITCHES {
-        all.push(headers(trial, receivers, switch, packets)?);
+        all.push(headers(trial, receivers, switch, packets, room)?);
     }
     for (title, of) in [
         ("when headers arrive", (|headers: &Headers| headers.arrival) as fn(&Headers) -> [f64; 6]),
@@ -148,7 +157,22 @@ fn mirror_is_a_microsecond_late(trial: &mut Trial, ideal: &Headers, mirror: &Hea
 
 /// Runs the experiment `trim/fig5a`.
 pub fn to_one(trial: &mut Trial) -> Result<(), Failure> {
-    let [ideal, mirror, dod, tofino] = compare(trial, 1)?;
+    let packets = trial.shorten("packets of a sender", 1000, 250);
+    let large: Vec<Headers> = SWITCHES
+        .iter()
+        .map(|&switch| headers(trial, 1, switch, packets, Some(Room::LARGE)))
+        .collect::<Result<_, _>>()?;
+    let all = compare(trial, 1, Some(Room::HTSIM))?;
+    let row = |name: &str, all: &[Headers]| {
+        let medians = all.iter().map(|headers| format!("{:.2}", headers.delay[MEDIAN]));
+        std::iter::once(name.to_owned()).chain(medians).collect::<Vec<String>>()
+    };
+    let rows = [row("30 KB, then return to the sender", &all), row("4 MB, then drop", &large)];
+    trial.show("  median delay of the headers that arrive at the receiver, us, by room for headers\n");
+    let names = SWITCHES.map(Switch::name);
+    let header: Vec<&str> = std::iter::once("").chain(names).collect();
+    trial.show(&table(&header, &rows, 1, Layout::Fixed, 2));
+    let [ideal, mirror, dod, tofino] = all;
     mirror_is_a_microsecond_late(trial, &ideal, &mirror);
     let name = "median delay of a header: Tofino beside deflection only";
     let gap = tofino.delay[MEDIAN] - dod.delay[MEDIAN];
@@ -181,7 +205,7 @@ pub fn to_one(trial: &mut Trial) -> Result<(), Failure> {
 /// mentions.
 pub fn to_few(trial: &mut Trial) -> Result<(), Failure> {
     for receivers in [4, 8] {
-        let [ideal, mirror, dod, tofino] = compare(trial, receivers)?;
+        let [ideal, mirror, dod, tofino] = compare(trial, receivers, None)?;
         let of = |name: &str| format!("64 to {receivers}: {name}");
         let name = of("median delay of a header: Tofino, at most mirror-on-drop's");
         trial.check(Check::new(name, "us", tofino.delay[MEDIAN], Relation::AtMost, mirror.delay[MEDIAN], 0.0));
@@ -216,7 +240,7 @@ pub fn to_few(trial: &mut Trial) -> Result<(), Failure> {
 
 /// Runs the experiment `trim/fig5c`.
 pub fn to_many(trial: &mut Trial) -> Result<(), Failure> {
-    let [ideal, mirror, dod, tofino] = compare(trial, 16)?;
+    let [ideal, mirror, dod, tofino] = compare(trial, 16, None)?;
     mirror_is_a_microsecond_late(trial, &ideal, &mirror);
     let others = ideal.arrival[MEDIAN].max(mirror.arrival[MEDIAN]).max(tofino.arrival[MEDIAN]);
     let name = "deflection only: median arrival of headers, above twice that of all others";
