@@ -2,6 +2,7 @@
 //! rules.
 
 mod bounces;
+mod bound;
 mod deadlock;
 mod experiments;
 mod loss;
@@ -10,6 +11,7 @@ mod series;
 mod walk;
 
 use bounces::{fig14, table1};
+use bound::{bound, expansion};
 use deadlock::{FIG8_CHOICES, FIG10_CHOICES, FIG11_CHOICES, FIG12_CHOICES};
 use deadlock::{fig3, fig4, fig8, fig10, fig11, fig12, opt};
 pub use experiments::EXPERIMENTS;
