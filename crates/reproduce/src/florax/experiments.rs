@@ -105,6 +105,26 @@ pub static EXPERIMENTS: &[Experiment] = &[
         run: super::fig11,
     },
     Experiment {
+        id: "florax/cables",
+        title: "per flow over longer cables: losses",
+        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, \
+            section 5",
+        seconds: 8,
+        quick_seconds: 3,
+        choices: super::CHOICES,
+        run: super::cables,
+    },
+    Experiment {
+        id: "florax/xon-loss",
+        title: "expiry restores flows when control frames are lost",
+        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, \
+            section 4.2.2",
+        seconds: 10,
+        quick_seconds: 10,
+        choices: &[],
+        run: super::xon_loss,
+    },
+    Experiment {
         id: "florax/nonconf",
         title: "a source that does not stop harms itself alone",
         source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, \

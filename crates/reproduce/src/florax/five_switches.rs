@@ -155,6 +155,11 @@ pub fn fig7(trial: &mut Trial) -> Result<(), Failure> {
     let (before, after) = (three.droptail.mbps(3, Time::ZERO, STREAM), three.droptail.mbps(3, STREAM, STREAM * 2));
     let name = "drop-tail: the slope of flow 4 breaks when the stream starts, at 1 s";
     trial.check(Check::new(name, "Mbps", after, Relation::Below, 0.5 * before, 0.0).note(MEASURED));
+    let second = |from: u64| three.droptail.mbps(3, Time::from_s(from), Time::from_s(from + 1));
+    let (before, after) = (second(3), second(4));
+    let name = "drop-tail: the slope of flow 4 breaks again at 4 s, when TCP decreases its window";
+    let check = Check::new(name, "Mbps", after, Relation::Below, 0.5 * before, 0.0);
+    trial.check(check.note("the seconds before and after it; half, as at 1 s, is our reading of a break"));
     let (simple, droptail) = (three.simple.mbps_after(3, STREAM), three.droptail.mbps_after(3, STREAM));
     let name = "flow 4 gets further under simple than under drop-tail";
     trial.check(Check::new(name, "Mbps", simple, Relation::Above, droptail, 0.0).note(MEASURED));

@@ -102,12 +102,18 @@ pub fn state_cost(trial: &mut Trial) -> Result<(), Failure> {
     trial.show(&bars("flows", &["table", "control"], 9.0, &plot));
     let title = "FLORAX: what flows through one port cost";
     trial.plots.push(("florax-state-cost".to_owned(), svg(title, "flows", &growths, 100.0)));
+    let active =
+        Growth { name: "", points: growths[0].points.iter().copied().filter(|point| point.0 <= 1e4).collect() };
+    let exponent = active.exponent(0.0).unwrap_or(f64::NAN);
+    let name = "bytes of the flow table over active flows, up to 10,000: exponent of their growth";
+    let check = Check::new(name, "", exponent, Relation::Equal, 1.0, 0.01);
+    trial.check(check.note("\"proportional to number of active flows\": all are active up to there; 0.01 is ours"));
     for (flows, bound, table, dropped) in entries {
         let most = flows.min(bound) as f64;
         let name = format!("{flows} flows, table of {bound}: entries are no more than either");
         trial.check(Check::exact(name, "entries", table as f64, Relation::AtMost, most).consistency());
         let name = format!("{flows} flows, table of {bound}: frames of hosts that obey, dropped for not conforming");
-        trial.check(Check::exact(name, "frames", dropped as f64, Relation::Equal, 0.0));
+        trial.check(Check::exact(name, "frames", dropped as f64, Relation::Equal, 0.0).consistency());
     }
     Ok(())
 }
