@@ -20,7 +20,7 @@ static PAPERS: [&[Experiment]; 10] = [
 ];
 
 /// Parameter spaces that `reproduce --search` can search.
-pub static SPACES: &[&Space] = &[&rates::ECCP_SPACE];
+pub static SPACES: &[&Space] = &[&rates::ECCP_SPACE, &rates::HETFLOW_SPACE];
 
 /// Returns all experiments in run order.
 pub fn experiments() -> impl Iterator<Item = &'static Experiment> {

@@ -37,10 +37,12 @@ pub struct Case {
     pub starts: &'static str,
     /// HetFlow's BC_r (sampling interval in bytes).
     pub sampling: &'static str,
-    /// Further TIMELY parameters, which the thesis does not specify; each is preceded by a comma.
-    pub timely: &'static str,
+    /// Further parameters of a congestion control, which the thesis does not specify, in TOML syntax.
+    pub parameters: Vec<(Peer, String)>,
     /// Demand of each flow in Mbps; `None` for the link rate.
     pub desired_mbps: Option<u64>,
+    /// Number of seeds in full runs: at most 10, or 30.
+    pub seeds: u64,
     /// Congestion controls to run.
     pub peers: &'static [Peer],
     /// Further overrides of the scenario.
@@ -52,8 +54,9 @@ impl Case {
     pub fn of(flows: u32) -> Case {
         let payload_bytes = vec![538];
         let (sampling, starts, source) = ("100KB", "1ms", &HETFLOW_DUMBBELL);
-        let (timely, desired_mbps, peers, changes) = ("", None, &PEERS[..], Vec::new());
-        Case { source, flows, gbps: 10, payload_bytes, starts, sampling, timely, desired_mbps, peers, changes }
+        let (parameters, desired_mbps, seeds, peers) = (Vec::new(), None, 10, &PEERS[..]);
+        let (gbps, changes) = (10, Vec::new());
+        Case { source, flows, gbps, payload_bytes, starts, sampling, parameters, desired_mbps, seeds, peers, changes }
     }
 
     /// Returns the transport of a flow with congestion control `peer`. Its parameters are those of table 3.1, or the
@@ -61,19 +64,20 @@ impl Case {
     fn transport(&self, peer: Peer, payload: u16) -> String {
         let desired = self.desired_mbps.map(|mbps| format!(", rate = \"{mbps}Mbps\"")).unwrap_or_default();
         let begin = format!("initial_rate = \"{}Mbps\"{desired}", 800 * self.gbps / u64::from(self.flows));
+        let own = self.parameters.iter().filter(|(of, _)| *of == peer);
+        let own: String = own.map(|(_, parameter)| format!(", {parameter}")).collect();
         let roce = format!("payload = \"{payload}B\", ack_every = 16");
         match peer {
             Peer::HetFlow => {
-                format!("{{ kind = \"hetflow\", {roce}, {begin}, sampling_bytes = \"{}\" }}", self.sampling)
+                format!("{{ kind = \"hetflow\", {roce}, {begin}, sampling_bytes = \"{}\"{own} }}", self.sampling)
             }
-            Peer::Qcn => format!("{{ kind = \"qcn\", {roce}, {begin} }}"),
+            Peer::Qcn => format!("{{ kind = \"qcn\", {roce}, {begin}{own} }}"),
             Peer::Timely => {
                 let t_high = if self.gbps > 10 { 250 } else { 500 };
-                let own = format!("t_high = \"{t_high}us\"{}", self.timely);
-                format!("{{ kind = \"timely\", payload = \"{payload}B\", {begin}, {own} }}")
+                format!("{{ kind = \"timely\", payload = \"{payload}B\", {begin}, t_high = \"{t_high}us\"{own} }}")
             }
-            Peer::Dcqcn => format!("{{ kind = \"dcqcn\", {roce} }}"),
-            Peer::Dctcp => format!("{{ kind = \"dctcp\", mss = \"{payload}B\" }}"),
+            Peer::Dcqcn => format!("{{ kind = \"dcqcn\", {roce}{own} }}"),
+            Peer::Dctcp => format!("{{ kind = \"dctcp\", mss = \"{payload}B\"{own} }}"),
         }
     }
 
@@ -128,6 +132,31 @@ impl Case {
         }
         Ok(setup)
     }
+
+    /// Runs the case with one congestion control and one seed. The statistics are those of the interval from
+    /// `window_ms[0]` to `window_ms[1]`, the end of the run, in ms.
+    ///
+    /// # Errors
+    /// If the scenario is invalid or does not run.
+    pub fn measure(
+        &self,
+        trial: &Trial,
+        peer: Peer,
+        seed: u64,
+        window_ms: [u64; 2],
+    ) -> Result<(Bench, PeerResult), Failure> {
+        let bench = Bench::of(self.setup(trial, peer, seed, window_ms)?, self.source)?;
+        let queue: Vec<f64> = bench.queue_bytes().into_iter().map(|bytes| bytes / 1e3).collect();
+        let result = PeerResult {
+            jain: jain(&bench.flow_gbps()),
+            jain_over_time: bench.jain_over_time(10),
+            used: mean(&bench.cross_gbps()) / self.gbps as f64,
+            queue_kb: mean(&queue),
+            queue_deviation_kb: deviation(&queue),
+            lost: bench.lost(),
+        };
+        Ok((bench, result))
+    }
 }
 
 /// Statistics of the run with one seed.
@@ -149,11 +178,13 @@ pub struct PeerResult {
 /// Returns the mean of `pick` over seeds, and half the width of its 95 % confidence interval (Student's
 /// t-distribution).
 pub fn interval(result: &[PeerResult], pick: impl Fn(&PeerResult) -> f64) -> (f64, f64) {
+    // With 30 values or more the quantile is at most this.
+    const T_OF_30: f64 = 2.045;
     const T: [f64; 10] = [f64::INFINITY, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
     let values: Vec<f64> = result.iter().map(pick).collect();
     let count = values.len() as f64;
     let spread = deviation(&values) * libm::sqrt(count / (count - 1.0).max(1.0));
-    (mean(&values), T.get(values.len() - 1).copied().unwrap_or(1.96) * spread / libm::sqrt(count))
+    (mean(&values), T.get(values.len() - 1).copied().unwrap_or(T_OF_30) * spread / libm::sqrt(count))
 }
 
 /// Results of all congestion controls of a case with all seeds.
@@ -163,7 +194,7 @@ impl Compared {
     /// Runs `case`, and shows a table and, for each congestion control, a plot of the run with the first seed. `file`
     /// and `title` are for the plots.
     pub fn run(trial: &mut Trial, case: &Case, file: &str, title: &str) -> Result<Compared, Failure> {
-        let seeds = trial.shorten("seeds", 10, 1);
+        let seeds = trial.shorten("seeds", case.seeds, 1);
         let end_ms = trial.shorten("simulated ms", 1000, 250);
         let window_ms = [if trial.quick { 150 } else { 400 }, end_ms];
         let (mut all, mut rows) = (Vec::new(), Vec::new());
@@ -172,21 +203,12 @@ impl Compared {
             // Three seeds are enough for congestion controls about which the thesis makes no claim.
             let seeds = if matches!(peer, Peer::Dcqcn | Peer::Dctcp) { seeds.min(3) } else { seeds };
             for seed in 1..=seeds {
-                let setup = case.setup(trial, peer, seed, window_ms)?;
-                let bench = Bench::of(setup, case.source)?;
+                let (bench, of_seed) = case.measure(trial, peer, seed, window_ms)?;
                 if seed == 1 {
                     let name = format!("hetflow-{file}-{peer:?}").to_lowercase();
                     trial.plots.push((name, picture(&bench, case, &format!("{title}: {peer:?}"))));
                 }
-                let queue: Vec<f64> = bench.queue_bytes().into_iter().map(|bytes| bytes / 1e3).collect();
-                result.push(PeerResult {
-                    jain: jain(&bench.flow_gbps()),
-                    jain_over_time: bench.jain_over_time(10),
-                    used: mean(&bench.cross_gbps()) / case.gbps as f64,
-                    queue_kb: mean(&queue),
-                    queue_deviation_kb: deviation(&queue),
-                    lost: bench.lost(),
-                });
+                result.push(of_seed);
             }
             let picks: [fn(&PeerResult) -> f64; 6] =
                 [|t| t.jain, |t| t.jain_over_time, |t| t.used, |t| t.queue_kb, |t| t.queue_deviation_kb, |t| t.lost];
