@@ -1,5 +1,5 @@
-//! HetFlow as a fluid model: Bahnasy, Boughzala and Elbiaze, On Using Ethernet as a lossless fabric (thesis, ETS
-//! Montreal), chapter 3, with its equation numbers.
+//! HetFlow as a fluid model: Bahnasy, Lossless Ethernet and its Applications (thesis, ETS Montreal, 2018), chapter 3,
+//! with its equation numbers.
 //!
 //! ```text
 //!  (3.3)  eta  = min(T, BC_r / R)                             printed with an inverted fraction

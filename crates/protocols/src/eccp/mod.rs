@@ -1,4 +1,4 @@
-//! ECCP (Bahnasy et al., thesis, ETS Montreal, chapter 2): trains of probes estimate the available bandwidth of the
+//! ECCP (Bahnasy, thesis, ETS Montreal, chapter 2): trains of probes estimate the available bandwidth of the
 //! path. A sender adapts its rate so that some bandwidth stays available. Trains need no switch support.
 //!
 //! ```text

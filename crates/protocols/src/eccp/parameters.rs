@@ -22,7 +22,7 @@ parameters! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct EccpParameters: Transport "eccp" {
         title: "RoCE with a rate that keeps a share of the path's bandwidth available, measured by probes";
-        source: "Bahnasy, Boughzala and Elbiaze, On Using Ethernet as a Lossless Fabric, thesis, ETS Montreal, \
+        source: "Bahnasy, Lossless Ethernet and its Applications, thesis, ETS Montreal, 2018, \
             chapter 2";
         over: crate::roce::connection::MECHANISM;
         /// Initial rate of a flow; `None` for the maximum rate of the flow.

@@ -1,4 +1,4 @@
-//! HetFlow (Bahnasy, Boughzala and Elbiaze, thesis, ETS Montreal, chapter 3): a receiver samples the gradient of the
+//! HetFlow (Bahnasy, thesis, ETS Montreal, chapter 3): a receiver samples the gradient of the
 //! one-way delay and notifies the sender of congestion; the sender cuts its rate and recovers along a cubic function.
 //! It needs neither switch support nor synchronised clocks, because only differences of delays are used.
 //!

@@ -13,7 +13,7 @@ parameters! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct HetFlowParameters: Transport "hetflow" {
         title: "RoCE whose rate follows the slope of one-way delays";
-        source: "Bahnasy, Boughzala and Elbiaze, On Using Ethernet as a Lossless Fabric, thesis, ETS Montreal, \
+        source: "Bahnasy, Lossless Ethernet and its Applications, thesis, ETS Montreal, 2018, \
             chapter 3";
         over: crate::roce::connection::MECHANISM;
         /// Initial rate of a flow; `None` for the maximum rate of the flow.
