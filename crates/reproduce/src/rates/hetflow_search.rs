@@ -24,6 +24,7 @@ pub static SPACE: Space = Space {
             name: "starts of the flows",
             source: "not given",
             alternatives: &[
+                one("within 1 ms, 38 flows within 100 ms", &[]),
                 one("within 1 ms", &[("traffic.0.jitter", "\"1ms\"")]),
                 one("within 100 ms", &[("traffic.0.jitter", "\"100ms\"")]),
                 one("within 300 ms", &[("traffic.0.jitter", "\"300ms\"")]),
@@ -131,26 +132,62 @@ fn judge(setting: &Setting) -> Result<Vec<search::Claim>, Failure> {
 }
 
 /// Runs `case` at this setting with the congestion controls that the thesis compares.
-fn measure(trial: &Trial, mut case: Case, setting: &Setting) -> Result<Compared, Failure> {
+fn measure(trial: &Trial, case: Case, setting: &Setting) -> Result<Compared, Failure> {
+    let case = changed(case, setting.label(DEMAND), setting.changes())?;
+    let of_peer = |&peer: &Peer| Ok((peer, vec![case.measure(trial, peer, 1, WINDOW_MS)?.1]));
+    Ok(Compared(CLAIMED.iter().map(of_peer).collect::<Result<_, Failure>>()?))
+}
+
+/// Returns `case` with this demand and these changes of keys.
+fn changed(mut case: Case, demand: &str, changes: Vec<(&'static str, String)>) -> Result<Case, Failure> {
     let equal_mbps = 1000 * case.gbps / u64::from(case.flows);
-    case.desired_mbps = match setting.label(DEMAND) {
+    case.desired_mbps = match demand {
         "the link" => None,
         "1.06 equal shares" => Some(equal_mbps * 106 / 100),
         "1.2 equal shares" => Some(equal_mbps * 120 / 100),
         "2 equal shares" => Some(equal_mbps * 2),
         other => return Err(Failure::input(format!("`{other}` is no {DEMAND}"), "see the space of the search")),
     };
-    for (key, value) in setting.changes() {
-        let Some(peer) = [("hetflow", Peer::HetFlow), ("timely", Peer::Timely)].into_iter().find(|(of, _)| *of == key)
-        else {
+    for (key, value) in changes {
+        match key {
+            "hetflow" => case.parameters.push((Peer::HetFlow, value)),
+            "timely" => case.parameters.push((Peer::Timely, value)),
             // The cables of figure 3.12 are given.
-            if key != "fabric.link.edge.delay" || case.source.name == HETFLOW_DUMBBELL.name {
-                case.changes.push((key, value));
-            }
-            continue;
-        };
-        case.parameters.push((peer.1, value));
+            "fabric.link.edge.delay" if case.source.name != HETFLOW_DUMBBELL.name => {}
+            _ => case.changes.push((key, value)),
+        }
     }
-    let of_peer = |&peer: &Peer| Ok((peer, vec![case.measure(trial, peer, 1, WINDOW_MS)?.1]));
-    Ok(Compared(CLAIMED.iter().map(of_peer).collect::<Result<_, Failure>>()?))
+    Ok(case)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the setups of all cases and congestion controls as text.
+    fn setups(demand: &str, changes: &[(&'static str, String)]) -> String {
+        let trial = Trial::new(false, None);
+        let mut text = String::new();
+        for case in [Case::of(4), of_many(10), of_many(100), of_round_trips(), of_sizes()] {
+            let case = changed(case, demand, changes.to_vec()).unwrap();
+            for &peer in CLAIMED {
+                text += &format!("{:?}", case.setup(&trial, peer, 1, WINDOW_MS).unwrap());
+            }
+        }
+        text
+    }
+
+    /// Each alternative is valid in every case, in combination with the first alternatives of the other choices, and
+    /// has an effect.
+    #[test]
+    fn alternatives_are_valid_and_have_an_effect() {
+        let first = setups("the link", &[]);
+        for choice in SPACE.choices {
+            for alternative in &choice.alternatives[1..] {
+                let demand = if choice.name == DEMAND { alternative.label } else { "the link" };
+                let changes: Vec<_> = alternative.changes.iter().map(|&(key, it)| (key, it.to_owned())).collect();
+                assert!(first != setups(demand, &changes), "{}: {}", choice.name, alternative.label);
+            }
+        }
+    }
 }

@@ -103,7 +103,10 @@ impl Case {
     }
 
     /// Returns the setup for a seed, with one traffic entry per flow.
-    fn setup(&self, trial: &Trial, peer: Peer, seed: u64, window_ms: [u64; 2]) -> Result<Setup, Failure> {
+    ///
+    /// # Errors
+    /// If the scenario is invalid.
+    pub fn setup(&self, trial: &Trial, peer: Peer, seed: u64, window_ms: [u64; 2]) -> Result<Setup, Failure> {
         let pair = |flow: u32| format!("[\"H{}\", \"H{}\"]", flow + 1, flow + 1 + self.flows);
         let pairs = (0..self.flows).map(pair).collect::<Vec<_>>().join(", ");
         let mut changes = vec![
