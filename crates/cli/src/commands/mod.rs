@@ -4,6 +4,7 @@ pub mod compare;
 pub mod fabric;
 pub mod fluid;
 pub mod import;
+mod manual;
 pub mod mechanisms;
 pub mod new;
 pub mod report;

@@ -1,5 +1,6 @@
 //! `tidegate completions` and `tidegate man`, both generated from the definition of the arguments.
 
+use super::manual;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
@@ -30,9 +31,9 @@ pub struct ManArgs {
 ///
 /// # Errors
 /// [`Failure::Output`] if standard output cannot be written.
-pub fn completions(args: &CompletionsArgs, mut definition: Command) -> Result<Exit, Failure> {
+pub fn completions(args: &CompletionsArgs, definition: Command) -> Result<Exit, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut definition, "tidegate", &mut script);
+    clap_complete::generate(args.shell, &mut manual::with_values(definition), "tidegate", &mut script);
     output::print(&String::from_utf8_lossy(&script)).map(|()| Exit::Done)
 }
 
@@ -59,8 +60,10 @@ pub fn man(args: &ManArgs, definition: Command) -> Result<Exit, Failure> {
 
 /// Returns the file name and the text of a command's manual page.
 fn page(command: Command) -> Result<(String, Vec<u8>), Failure> {
-    let (man, mut text) = (clap_mangen::Man::new(command), Vec::new());
+    let (sections, mut text) = (manual::sections(&command), Vec::new());
+    let man = clap_mangen::Man::new(command);
     man.render(&mut text).map_err(Failure::Output)?;
+    text.extend(sections.to_roff().into_bytes());
     Ok((man.get_filename(), text))
 }
 

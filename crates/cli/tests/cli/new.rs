@@ -71,3 +71,46 @@ fn every_command_has_a_page_and_completions() {
         assert!(script.out.contains("sweep") && script.out.contains("shard"), "{shell}");
     }
 }
+
+/// Every page has exit codes and examples whose arguments are valid, and pages of related commands that exist.
+#[test]
+fn pages_have_exit_codes_examples_and_related_pages() {
+    let scratch = Scratch::new("manual");
+    assert_eq!(run(&["man", &scratch.path("pages")]).code, Some(0));
+    let pages = scratch.names("pages");
+    for name in &pages {
+        let page = std::fs::read_to_string(scratch.0.join("pages").join(name)).unwrap().replace("\\-", "-");
+        let section = |title: &str| {
+            let from = page.split_once(&format!(".SH \"{title}\"\n")).unwrap_or_else(|| panic!("{name}: no {title}")).1;
+            from.split("\n.SH ").next().unwrap().to_owned()
+        };
+        assert!(
+            ["0", "1", "2", "3", "130"].iter().all(|code| section("EXIT STATUS").contains(&format!("fB{code}\\fR")))
+        );
+        let examples = section("EXAMPLES");
+        let examples: Vec<&str> = examples.lines().filter(|line| line.starts_with("tidegate ")).collect();
+        assert!(!examples.is_empty(), "{name}");
+        for example in examples {
+            // `--help` replaces the effect of a command whose other arguments are valid.
+            let arguments: Vec<&str> = example.split_whitespace().skip(1).chain(["--help"]).collect();
+            assert_eq!(run(&arguments).code, Some(0), "{example}");
+        }
+        for related in section("SEE ALSO").trim().split(", ") {
+            let page = related.strip_suffix("(1)").unwrap_or_else(|| panic!("{name}: {related}"));
+            assert!(pages.contains(&format!("{page}.1")), "{name}: {related}");
+        }
+    }
+}
+
+/// Completions contain the names of mechanisms and experiments, and the keys of scenarios, which remain free arguments.
+#[test]
+fn completions_know_names_and_keys() {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = run(&["completions", shell]).out;
+        for value in ["dcqcn", "bg/fig1.3", "pabo", "switch.flow_control.upper=", "fabric.k="] {
+            assert!(script.contains(value), "{shell}: {value}");
+        }
+    }
+    assert_eq!(run(&["mechanisms", "dcqn"]).code, Some(2));
+    assert!(run(&["mechanisms", "dcqn"]).err.contains("did you mean `dcqcn`"));
+}
