@@ -71,8 +71,8 @@ fn examples(name: &str) -> &'static [&'static str] {
     EXAMPLES.iter().find(|(of, _)| *of == own).map_or(&[], |(_, lines)| lines)
 }
 
-/// Returns the sections EXIT STATUS, EXAMPLES and SEE ALSO of the page of `command`. The commands in SEE ALSO are the one
-/// above and those below.
+/// Returns the sections EXIT STATUS, EXAMPLES and SEE ALSO of the page of `command`. SEE ALSO names the command
+/// above it and those below it.
 pub fn sections(command: &Command) -> Roff {
     let name = command.get_bin_name().unwrap_or_else(|| command.get_name()).to_owned();
     let mut roff = Roff::new();

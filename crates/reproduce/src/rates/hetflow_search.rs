@@ -1,4 +1,5 @@
-//! Joint search over the unspecified parameters of chapter 3 of the thesis, judged by figures 3.9 to 3.13 and table 3.3.
+//! Joint search over the unspecified parameters of chapter 3 of the thesis, judged by figures 3.9 to 3.13 and table
+//! 3.3.
 
 use super::hetflow_judge::{CLAIMED, Claim};
 use super::hetflow_peers::{of_many, of_round_trips, of_sizes};
