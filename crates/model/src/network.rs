@@ -14,7 +14,7 @@ use fabric::routing::{Forwarding, PathTable, select};
 use fabric::{Fabric, NodeId, PortIndex};
 use protocols::cbfc::CreditPort;
 use protocols::florax::HostPair;
-use protocols::frame::{Frame, flags};
+use protocols::frame::{Frame, Kind, flags};
 use protocols::gates::GateList;
 use protocols::preemption::PreemptionParameters;
 use protocols::telemetry::Hop;
@@ -225,12 +225,14 @@ impl Network {
         self.timing.preemption.filter(|_| self.fabric.host_index(node).is_none())
     }
 
-    /// Appends the telemetry of one hop when a frame that collects telemetry starts transmission at a switch.
+    /// Appends the telemetry of one hop when a frame that collects telemetry starts transmission at a switch. Returns
+    /// the bytes of the frame if it is a probe, else 0.
     #[cold]
-    pub fn collect(&self, frame: &Frame, hop: Hop) {
+    pub fn collect(&self, frame: &Frame, hop: Hop) -> u64 {
         if let (Some(telemetry), Some(record)) = (&self.telemetry, frame.record().filter(|_| frame.goes_forward())) {
             telemetry.append(record, hop);
         }
+        if frame.kind == Kind::Probe { frame.size_bytes.into() } else { 0 }
     }
 
     /// Returns the candidate egress ports for `frame` at `node`, ascending.

@@ -112,7 +112,7 @@ pub fn largest_frame_bytes(transport: &TransportParameters) -> u16 {
             parameters.mss_bytes.saturating_add(parameters.header_bytes).max(parameters.largest_ack_bytes())
         }
         TransportParameters::Roce(parameters) => {
-            let data = parameters.payload_bytes.saturating_add(parameters.data_header_bytes());
+            let data = parameters.largest_payload_bytes().saturating_add(parameters.data_header_bytes());
             data.max(parameters.largest_ack_bytes()).max(parameters.control.largest_frame_bytes())
         }
         TransportParameters::Ndp(parameters) => {

@@ -88,6 +88,7 @@ mod tests {
             rate: Rate::from_gbps(1),
             queue_bytes: number,
             sent_bytes: 2 * number,
+            probe_bytes: 0,
         };
         let mut hops = Vec::new();
         for step in 0..20_000 {

@@ -66,7 +66,9 @@ parameters! {
             "DCQCN, eq. 1 (true); HPCC's ns-3 fork: ClampTargetRate (false)";
     }
     /// Parameters of the rate recovery.
-    group recovery: RecoveryParameters { hyper_by_stage: false, half_after_recovery: false } {
+    group recovery: RecoveryParameters {
+        hyper_by_stage: false, half_after_recovery: false, additive_after: 0, hyper_after: 1, climb_before_cut: true,
+    } {
         byte_counter_bytes = "byte_counter" bytes, default "10MB",
             "bytes sent (frames without preamble and gap) per stage of the byte counter; 0B disables it",
             "DCQCN, parameters of its testbed (B)";

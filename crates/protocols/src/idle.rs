@@ -50,6 +50,7 @@ fn of_tcp(parameters: &TcpParameters, key: &str) -> Option<&'static str> {
 
 fn of_roce(parameters: &RoceParameters, key: &str) -> Option<&'static str> {
     match key {
+        "min_payload" | "max_payload" if !parameters.has_random_payloads() => Some("a payload_deviation"),
         "timeout" | "nak_interval" if parameters.is_selective() => Some("loss_recovery = \"go-back-n\""),
         "flight_cap" | "rto_low" | "rto_high" | "rto_low_packets" if !parameters.is_selective() => {
             Some("loss_recovery = \"selective\"")

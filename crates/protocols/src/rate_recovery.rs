@@ -1,8 +1,8 @@
 //! Rate recovery after a cut, as in QCN and DCQCN (IEEE 802.1Qau, 30.2; Zhu et al., DCQCN, SIGCOMM 2015, sec. 3.1). A
 //! byte counter and a timer count stages. Until one of these counters has completed `stages` stages, each stage
 //! halves the distance of the rate to the target rate (fast recovery). Afterwards each stage also raises the target
-//! rate: by a small step (additive increase), or by a large step if both active counters have completed `stages`
-//! stages (hyper increase).
+//! rate: by a small step (additive increase), or by a large step if both active counters have completed more than
+//! `stages` stages (hyper increase). `additive_after` and `hyper_after` shift these two conditions.
 //!
 //! No timer events are needed: [`RateRecovery::advance`] applies all timer stages since the last call. At the maximum
 //! rate there are no stages.
@@ -18,6 +18,12 @@ pub struct RecoveryParameters {
     pub timer: Time,
     /// Number of stages of fast recovery.
     pub stages: u32,
+    /// Stages after fast recovery from which additive increase begins, counted by the counter with more stages.
+    pub additive_after: u32,
+    /// Stages after fast recovery from which hyper increase begins, counted by the counter with fewer stages.
+    pub hyper_after: u32,
+    /// Whether a flow that starts below the maximum rate rises in stages before its first cut.
+    pub climb_before_cut: bool,
     /// Step of the target rate per stage of additive increase.
     pub additive_increase: Rate,
     /// Step of the target rate per stage of hyper increase.
@@ -42,6 +48,8 @@ pub struct RateRecovery {
     stage_end: Time,
     byte_stage: u32,
     timer_stage: u32,
+    /// Whether the stages have an effect: before the first cut only with `climb_before_cut`.
+    climbs: bool,
 }
 
 impl RateRecovery {
@@ -52,15 +60,17 @@ impl RateRecovery {
 
     /// Creates the state of a flow that starts at the rate `line`, with an inactive rate limiter.
     pub fn new(line: Rate) -> Self {
-        Self { current: line, target: line, line, bytes: 0, stage_end: Time::MAX, byte_stage: 0, timer_stage: 0 }
+        let stage_end = Time::MAX;
+        Self { current: line, target: line, line, bytes: 0, stage_end, byte_stage: 0, timer_stage: 0, climbs: true }
     }
 
     /// Creates the state of a flow that starts at time `at` with rate `initial`, at most `line`. If the rate is below
-    /// `line`, it rises in stages, as after a cut.
+    /// `line`, it rises in stages, as after a cut, unless `climb_before_cut` is `false`.
     pub fn starting(parameters: &RecoveryParameters, initial: Rate, line: Rate, at: Time) -> Self {
-        let climbs = initial < line && parameters.timer > Time::ZERO;
-        let stage_end = if climbs { at.saturating_add(parameters.timer) } else { Time::MAX };
-        Self { current: initial, target: initial, stage_end, ..Self::new(line) }
+        let climbs = parameters.climb_before_cut;
+        let by_timer = climbs && initial < line && parameters.timer > Time::ZERO;
+        let stage_end = if by_timer { at.saturating_add(parameters.timer) } else { Time::MAX };
+        Self { current: initial, target: initial, stage_end, climbs, ..Self::new(line) }
     }
 
     /// Current rate.
@@ -93,6 +103,7 @@ impl RateRecovery {
         self.current = Rate::from_bps(cut).unwrap_or(Rate::MIN).clamp(floor, self.line);
         (self.bytes, self.byte_stage, self.timer_stage) = (0, 0, 0);
         self.stage_end = Time::MAX;
+        self.climbs = true;
         if self.current < self.line && parameters.timer > Time::ZERO {
             self.stage_end = now.saturating_add(parameters.timer);
         }
@@ -119,7 +130,7 @@ impl RateRecovery {
     #[inline]
     pub fn on_sent(&mut self, parameters: &RecoveryParameters, bytes: u64) {
         // At the maximum rate, stages have no effect, and the next cut resets them.
-        if self.current == self.line || parameters.byte_counter_bytes == 0 {
+        if self.current == self.line || parameters.byte_counter_bytes == 0 || !self.climbs {
             return;
         }
         self.bytes += bytes;
@@ -147,13 +158,14 @@ impl RateRecovery {
             (_, Time::ZERO) => self.byte_stage,
             _ => self.byte_stage.min(self.timer_stage),
         };
-        let step = if most < parameters.stages {
-            0
-        } else if least > parameters.stages {
+        let after = |stages: u32| parameters.stages.saturating_add(stages);
+        let step = if least >= after(parameters.hyper_after) {
             let stage = if parameters.hyper_by_stage { u64::from(least - parameters.stages) } else { 1 };
             parameters.hyper_increase.as_bps().saturating_mul(stage)
-        } else {
+        } else if most >= after(parameters.additive_after) {
             parameters.additive_increase.as_bps()
+        } else {
+            0
         };
         let target = self.target.as_bps().saturating_add(step).min(self.line.as_bps());
         // Rounded up, so that the rate reaches the target rate after finitely many stages.
@@ -178,6 +190,9 @@ mod tests {
             byte_counter_bytes: 10_000_000,
             timer: Time::from_us(55),
             stages: 5,
+            additive_after: 0,
+            hyper_after: 1,
+            climb_before_cut: true,
             additive_increase: Rate::from_mbps(40),
             hyper_increase: Rate::from_mbps(400),
             hyper_by_stage: false,
@@ -259,6 +274,56 @@ mod tests {
         // The timer has completed 10 stages. Byte counter stages 1 to 5 are still additive increase, because min(5,
         // 10) is not above 5; stage 6 is hyper increase.
         assert_eq!(prompt.target().as_bps(), 25 * GBPS + 11 * 40_000_000 + 400_000_000);
+    }
+
+    /// Both counters complete a stage in turn, the timer first. Steps of the target by the text of the thesis (both
+    /// conditions from the fifth stage), as in QCN (hyper increase from the sixth), and by its algorithm 2 (both from
+    /// the sixth), in Mbps.
+    #[test]
+    fn the_stages_of_both_increases_can_be_shifted() {
+        let steps = |additive_after, hyper_after| {
+            let p = RecoveryParameters { additive_after, hyper_after, ..parameters() };
+            let mut flow = RateRecovery::new(Rate::from_gbps(100));
+            (0..3).for_each(|_| flow.cut(&p, Time::ZERO, 0.5, false));
+            let (mut before, mut steps) = (flow.target().as_bps(), Vec::new());
+            for stage in 1..=6 {
+                let mut step = |flow: &RateRecovery| {
+                    steps.push((flow.target().as_bps() - before) / 1_000_000);
+                    before = flow.target().as_bps();
+                };
+                flow.advance(&p, Time::from_us(55 * stage));
+                step(&flow);
+                flow.on_sent(&p, p.byte_counter_bytes);
+                step(&flow);
+            }
+            steps.split_off(8) // from the fifth stage of the timer on
+        };
+        assert_eq!(steps(0, 0), [40, 400, 400, 400]);
+        assert_eq!(steps(0, 1), [40, 40, 40, 400]);
+        assert_eq!(steps(1, 1), [0, 0, 40, 400]);
+    }
+
+    /// From 2 of 10 Gbps, three stages of the timer and two of the byte counter: the target stays at 2 Gbps. After a
+    /// cut to 1 Gbps, one stage of each leads to 1.5 and 1.75 Gbps.
+    #[test]
+    fn a_flow_climbs_before_its_first_cut_only_if_it_may() {
+        let run = |climb_before_cut| {
+            let p = RecoveryParameters { climb_before_cut, stages: 1, ..parameters() };
+            let (initial, line) = (Rate::from_gbps(2), Rate::from_gbps(10));
+            let mut flow = RateRecovery::starting(&p, initial, line, Time::ZERO);
+            flow.advance(&p, Time::from_us(3 * 55));
+            (0..2).for_each(|_| flow.on_sent(&p, p.byte_counter_bytes));
+            let before = (flow.current(), flow.next_change());
+            let p = RecoveryParameters { stages: 5, ..p };
+            flow.cut(&p, Time::from_us(200), 1e9 / before.0.as_bps() as f64, false);
+            flow.advance(&p, Time::from_us(255));
+            flow.on_sent(&p, p.byte_counter_bytes);
+            (before, flow.current(), flow.target())
+        };
+        let (before, after, target) = run(false);
+        assert_eq!(before, (Rate::from_gbps(2), Time::MAX));
+        assert_eq!((after, target), (Rate::from_mbps(1750), Rate::from_gbps(2)));
+        assert!(run(true).0.0 > Rate::from_gbps(2));
     }
 
     #[test]

@@ -351,7 +351,7 @@ fn notifications_go_before_the_acknowledgement_and_keep_their_distance() {
 }
 
 fn hop(at: Time, queue_bytes: u64, sent_bytes: u64) -> Hop {
-    Hop { at, rate: Rate::from_gbps(10), queue_bytes, sent_bytes }
+    Hop { at, rate: Rate::from_gbps(10), queue_bytes, sent_bytes, probe_bytes: 0 }
 }
 
 /// T is 8.0005 us; the window is computed from T rounded down to nanoseconds. U starts at 1.

@@ -18,6 +18,8 @@ pub struct Hop {
     pub queue_bytes: u64,
     /// Bytes of all frames whose transmission has started since the start of the run, without the departing frame.
     pub sent_bytes: u64,
+    /// Those of `sent_bytes` that belong to probes.
+    pub probe_bytes: u64,
 }
 
 /// Index of the telemetry record of a frame in the driver. Each record is used by one frame only.
@@ -29,4 +31,4 @@ pub struct RecordId {
     pub slot: u32,
 }
 
-units::pack_fields!(Hop { at, rate, queue_bytes, sent_bytes });
+units::pack_fields!(Hop { at, rate, queue_bytes, sent_bytes, probe_bytes });

@@ -104,6 +104,18 @@ fn check_receiver_driven(context: &Context<'_>, parts: &Parts) {
     }
 }
 
+/// Refuses random payloads together with outputs that number packets by multiples of the payload.
+fn check_payload_lengths(context: &Context<'_>, parts: &Parts) {
+    let random = |transport: &TransportParameters| matches!(transport, TransportParameters::Roce(it) if it.has_random_payloads());
+    if let Some(output) = parts.watch.record.packet_numbers()
+        && let Some((key, ..)) = parts.transports().iter().find(|(.., transport)| random(transport))
+    {
+        let message = format!("`{output}` numbers packets of equal payloads, but payloads are random");
+        let help = format!("remove `{output}`, or set payload_deviation = \"0B\"");
+        context.fail(&format!("{key}.payload_deviation"), message, Some(help));
+    }
+}
+
 /// Refuses sessions over transports that close the connection after each message.
 fn check_sessions(context: &Context<'_>, parts: &Parts) {
     for (at, entry) in parts.traffic.iter().enumerate() {
@@ -336,6 +348,7 @@ impl Scenario {
         let mtu = mtu_bytes(parts);
         check_receiver_driven(context, parts);
         check_sessions(context, parts);
+        check_payload_lengths(context, parts);
         let mut derived = vec![("largest frame".to_owned(), Bytes(mtu.into()).to_string())];
         let control = &parts.switch.flow_control;
         let forwarding = forwarding(context, &fabric, parts);

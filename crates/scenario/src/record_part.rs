@@ -162,6 +162,15 @@ impl RecordPart {
         }
     }
 
+    /// Returns the key of the first output that computes packet numbers from byte offsets, if any.
+    pub fn packet_numbers(&self) -> Option<&'static str> {
+        match (self.captures.is_empty(), self.every.reordering) {
+            (false, _) => Some("record.capture"),
+            (true, Some(_)) => Some("measure.reordering"),
+            (true, None) => None,
+        }
+    }
+
     /// Resolves port names. `flows` is the number of planned flows; `drawn` is `true` if further flows arrive at
     /// random.
     pub fn lower(&self, context: &Context<'_>, fabric: &Fabric, flows: u64, drawn: bool) -> Option<RecordParameters> {

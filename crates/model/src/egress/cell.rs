@@ -169,6 +169,8 @@ pub(crate) struct PortState {
     /// Totals at the end of the warm-up, unless all were zero.
     pub(super) at_warm_up: Option<Box<PortTotals>>,
     pub(super) scheduler: ClassScheduler,
+    /// Bytes of all probes whose transmission has started, on a port with telemetry.
+    pub(super) probe_bytes: u64,
     /// Waiting MAC control frames of this node, which precede all other frames.
     pub(super) control: ControlQueue,
 }
@@ -191,6 +193,7 @@ impl PortState {
                 Scheduler::Wrr { weights } => ClassScheduler::wrr(weights),
                 Scheduler::Drr { quantum_bytes } => ClassScheduler::drr(quantum_bytes),
             },
+            probe_bytes: 0,
             control: ControlQueue::default(),
         }
     }

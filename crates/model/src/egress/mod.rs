@@ -238,7 +238,14 @@ impl Egress {
 
     /// Returns the telemetry of `port` for a frame that starts now and leaves a backlog of `queue_bytes`.
     pub fn hop(&self, now: Time, port: u16, queue_bytes: u64) -> Hop {
-        Hop { at: now, rate: self.state(port).link.rate, queue_bytes, sent_bytes: self.cell(port).sent_bytes }
+        let state = self.state(port);
+        let (sent_bytes, probe_bytes) = (self.cell(port).sent_bytes, state.probe_bytes);
+        Hop { at: now, rate: state.link.rate, queue_bytes, sent_bytes, probe_bytes }
+    }
+
+    /// Counts bytes of probes that start on `port`, for the telemetry of later frames.
+    pub fn count_probe(&mut self, port: u16, bytes: u64) {
+        self.state_mut(port).probe_bytes += bytes;
     }
 
     /// Returns the time up to `now` in which the wire of `port` was occupied, including the elapsed part of the current
@@ -278,8 +285,8 @@ impl Egress {
     }
 
     /// Starts a frame of `class` that has just arrived, if the wire of `port` is free and no other frame has
-    /// precedence. Returns its arrival time. `collect` receives the telemetry of the port, without the backlog. The
-    /// scheduler is not charged, because no other class competed.
+    /// precedence. Returns its arrival time. `collect` receives the telemetry of the port, without the backlog, and
+    /// returns the bytes of the frame if it is a probe. The scheduler is not charged, because no other class competed.
     #[inline(always)] // hot: runs once per packet-hop, like start
     pub fn send_at_once(
         &mut self,
@@ -287,7 +294,7 @@ impl Egress {
         port: u16,
         (class, size_bytes): (u8, u16),
         head: impl Fn(u8) -> Option<Head>,
-        collect: impl FnOnce(Hop),
+        collect: impl FnOnce(Hop) -> u64,
         stats: &mut NodeStats,
     ) -> Option<Time> {
         let cell = &mut self.cells[usize::from(port)];
@@ -305,7 +312,8 @@ impl Egress {
         }
         self.charge_mechanisms(now, port, class, size_bytes);
         if self.cell(port).block_reasons & block::TELEMETRY != 0 {
-            collect(self.hop(now, port, 0));
+            let probe_bytes = collect(self.hop(now, port, 0));
+            self.count_probe(port, probe_bytes);
         }
         Some(self.start(now, port, size_bytes))
     }

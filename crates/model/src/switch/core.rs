@@ -401,7 +401,8 @@ impl Core {
         }
         if self.network.telemetry.is_some() {
             let waiting_bytes = self.buffer.waiting_bytes(port);
-            self.network.collect(frame, self.egress.hop(frame.at, port, waiting_bytes));
+            let probe_bytes = self.network.collect(frame, self.egress.hop(frame.at, port, waiting_bytes));
+            self.egress.count_probe(port, probe_bytes);
         }
         if self.steps.hooks.meet(Hooks::CHARGE) {
             self.egress.charge_mechanisms(frame.at, port, frame.class, frame.size_bytes);

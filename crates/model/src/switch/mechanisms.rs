@@ -218,7 +218,8 @@ impl Core {
         }
         if self.network.telemetry.is_some() {
             let queue_bytes = self.buffer.waiting_bytes(port) - u64::from(frame.size_bytes);
-            self.network.collect(&frame, self.egress.hop(now, port, queue_bytes));
+            let probe_bytes = self.network.collect(&frame, self.egress.hop(now, port, queue_bytes));
+            self.egress.count_probe(port, probe_bytes);
         }
         marked
     }

@@ -1,8 +1,9 @@
 //! Receiver of probes: computes the strain of each train and estimates the available bandwidth from it (BART with
 //! ECCP's strain threshold). Alternatively it computes the load of links from telemetry.
 
+use super::fastest::FastestTrain;
 use super::filter::Filter;
-use super::parameters::EccpParameters;
+use super::parameters::{EccpParameters, StrainVariance};
 use crate::endpoint::{Ctx, Reply};
 use crate::frame::{Detail, Frame, Kind, MIN_FRAME_BYTES, flags};
 use crate::telemetry::Hop;
@@ -17,8 +18,7 @@ pub struct Estimator {
     train: Train,
     /// Kalman filter; `None` before the first strained train.
     filter: Option<Filter>,
-    /// Rate of the fastest unstrained train, in Gbps.
-    best: f64,
+    best: FastestTrain,
     /// Telemetry at the last sample, and wire bytes of this flow's probes received since that sample.
     hops: Vec<Hop>,
     probe_wire_bytes: u64,
@@ -54,6 +54,18 @@ impl Train {
         }
         self.last = Some((index, stamp, at));
     }
+
+    /// Returns the mean strain of the pairs, at least one, and its variance for the filter.
+    fn mean_strain(&self, variance: StrainVariance) -> (f64, f64) {
+        let pairs = f64::from(self.pairs);
+        let strain = self.strain / pairs;
+        let of_pairs = self.squares / pairs - strain * strain;
+        let variance = match variance {
+            StrainVariance::Mean => of_pairs / pairs,
+            StrainVariance::Pairs => of_pairs,
+        };
+        (strain, variance.max(MIN_VARIANCE))
+    }
 }
 
 impl Estimator {
@@ -68,7 +80,9 @@ impl Estimator {
     ) {
         if frame.has(flags::COLLECTS) {
             let own_bytes = std::mem::take(&mut self.probe_wire_bytes);
-            if let Some(bps) = self.measured(ctx.telemetry, own_bytes, wire_bytes as f64 / frame_bytes as f64) {
+            if let Some(bps) =
+                self.measured(parameters, ctx.telemetry, own_bytes, wire_bytes as f64 / frame_bytes as f64)
+            {
                 report(parameters, ctx, frame, bps);
             }
             return;
@@ -101,38 +115,56 @@ impl Estimator {
             return;
         }
         let pairs = f64::from(train.pairs);
-        let strain = train.strain / pairs;
-        let variance = ((train.squares / pairs - strain * strain) / pairs).max(MIN_VARIANCE);
         let wire_bits = (f64::from(parameters.probe_bytes) + WIRE_OVERHEAD_BYTES as f64) * 8.0;
         let mu = wire_bits * pairs / train.sum_in.as_ps() as f64 * 1e3;
         let line = frame.number().max(1) as f64 / 1e9;
-        let available = self.estimate(parameters, mu, (strain, variance), 1.0 / line);
+        let strain = train.mean_strain(parameters.strain_variance);
+        let available = self.estimate(parameters, (train.number, mu), strain, 1.0 / line);
         report(parameters, ctx, frame, (available * 1e9) as u64);
     }
 
-    /// Returns the estimated available bandwidth in Gbps after a train at `mu` Gbps with this strain and its variance
-    /// (thesis, eq. 2.4). `slope` initialises the filter at the first strained train.
-    fn estimate(&mut self, parameters: &EccpParameters, mu: f64, (strain, variance): (f64, f64), slope: f64) -> f64 {
+    /// Returns the estimated available bandwidth in Gbps after the train `number` at `mu` Gbps with this strain and its
+    /// variance (thesis, eq. 2.4). `slope` initialises the filter at the first strained train.
+    fn estimate(
+        &mut self,
+        parameters: &EccpParameters,
+        (number, mu): (u64, f64),
+        (strain, variance): (f64, f64),
+        slope: f64,
+    ) -> f64 {
         if strain < parameters.strain_threshold {
-            self.best = self.best.max(mu);
-            return self.best;
+            self.best.add(number, mu);
+            return self.best.gbps(number, parameters.best_trains);
         }
-        let filter = self.filter.get_or_insert_with(|| Filter::new(parameters, slope, self.best));
+        let best = self.best.gbps(number, parameters.best_trains);
+        let filter = self.filter.get_or_insert_with(|| Filter::new(parameters, slope, best));
         filter.update(parameters, mu, strain, variance);
         filter.available()
     }
 
     /// Returns the minimum bandwidth over all links, in bits per second, that was available since the last sample:
-    /// the link rate minus the load. The load is in wire bytes and includes this flow's data but not its probes.
-    /// `None` for the first sample and if the number of links has changed.
-    fn measured(&mut self, hops: &[Hop], own_wire_bytes: u64, wire_per_byte: f64) -> Option<u64> {
+    /// the link rate minus the load. The load is in wire bytes. It includes this flow's data but not its probes; those
+    /// of other flows only with `count_probes`. `None` for the first sample and if the number of links has changed.
+    fn measured(
+        &mut self,
+        parameters: &EccpParameters,
+        hops: &[Hop],
+        own_wire_bytes: u64,
+        wire_per_byte: f64,
+    ) -> Option<u64> {
         let before = std::mem::replace(&mut self.hops, hops.to_vec());
         let same = before.len() == hops.len() && !hops.is_empty();
         let of_hop = |(before, now): (&Hop, &Hop)| {
             let seconds = now.at.saturating_sub(before.at).as_secs_f64();
-            let carried = now.sent_bytes.saturating_sub(before.sent_bytes) as f64 * wire_per_byte;
-            let others = (carried - own_wire_bytes as f64).max(0.0) * 8.0 / seconds.max(1e-12);
-            (now.rate.as_bps() as f64 - others).max(0.0) as u64
+            let carried = now.sent_bytes.saturating_sub(before.sent_bytes);
+            let load = if parameters.count_probes {
+                carried as f64 * wire_per_byte - own_wire_bytes as f64
+            } else {
+                let probes = now.probe_bytes.saturating_sub(before.probe_bytes);
+                carried.saturating_sub(probes) as f64 * wire_per_byte
+            };
+            let load_bps = load.max(0.0) * 8.0 / seconds.max(1e-12);
+            (now.rate.as_bps() as f64 - load_bps).max(0.0) as u64
         };
         same.then(|| before.iter().zip(hops).map(of_hop).min()).flatten()
     }
@@ -205,23 +237,57 @@ mod tests {
         assert!(reported > 350, "{reported}");
     }
 
+    /// Four frames 10 us apart arrive 11, 11 and 14 us apart: strains 0.1, 0.1 and 0.4 with the mean 0.2 and the variance
+    /// (0.01 + 0.01 + 0.04) / 3 = 0.02, a third of it for the mean.
+    #[test]
+    fn the_variance_is_of_the_mean_or_of_the_pairs() {
+        let mut train = Train::default();
+        for (index, (sent_us, came_us)) in [(0, 100), (10, 111), (20, 122), (30, 136)].into_iter().enumerate() {
+            train.add(index as u64, Time::from_us(sent_us), Time::from_us(came_us));
+        }
+        for (choice, expected) in [(StrainVariance::Pairs, 0.02), (StrainVariance::Mean, 0.02 / 3.0)] {
+            let (strain, variance) = train.mean_strain(choice);
+            assert!((strain - 0.2).abs() < 1e-12 && (variance - expected).abs() < 1e-12, "{strain} {variance}");
+        }
+    }
+
+    /// Unstrained trains at 0.9, 0.5 and 0.6 Gbps: of all trains the first is available, of the last two the third.
+    #[test]
+    fn the_best_estimate_fades_with_a_number_of_trains() {
+        let available = |best_trains| {
+            let p = EccpParameters { best_trains, ..EccpParameters::default() };
+            let mut estimator = Estimator::default();
+            let rates = [(1, 0.9), (2, 0.5), (3, 0.6)];
+            rates.map(|train| estimator.estimate(&p, train, (0.0, MIN_VARIANCE), 0.1))
+        };
+        assert_eq!((available(0), available(2)), ([0.9; 3], [0.9, 0.9, 0.6]));
+    }
+
     /// A link of 10 Gbps carried 0.9 Gbit of other traffic in 100 ms, and probes of the flow: only the other traffic
-    /// counts.
+    /// counts. Of it, 0.12 Gbit are probes of other flows: without them 0.78 Gbit, or 7.8 Gbps, are left.
     #[test]
     fn a_measured_load_leaves_out_own_probes() {
+        let p = EccpParameters::default();
         let mut estimator = Estimator::default();
         let hop = |ms: u64, rate: u64, sent_bytes: u64| Hop {
             at: Time::from_ms(ms),
             rate: Rate::from_gbps(rate),
             queue_bytes: 0,
             sent_bytes,
+            probe_bytes: sent_bytes / 1000 * 1000 * 3 / 16,
         };
-        assert_eq!(estimator.measured(&[hop(0, 40, 0), hop(0, 10, 500)], 0, 1.0), None);
+        let data = EccpParameters { count_probes: false, ..p.clone() };
+        let mut of_data = Estimator::default();
+        assert_eq!(estimator.measured(&p, &[hop(0, 40, 0), hop(0, 10, 500)], 0, 1.0), None);
+        assert_eq!(of_data.measured(&data, &[hop(0, 40, 0), hop(0, 10, 500)], 0, 1.0), None);
         let hops = [hop(100, 40, 120_000_000), hop(100, 10, 500 + 120_000_000)];
         let own = 7_500_000;
-        let available = estimator.measured(&hops, own, 1.0).unwrap();
+        let available = estimator.measured(&p, &hops, own, 1.0).unwrap();
         assert_eq!(available, 10_000_000_000 - (960_000_000 - 60_000_000) * 10);
-        assert_eq!(estimator.measured(&hops[..1], 0, 1.0), None, "another way");
+        // 120 MB, of which 3/16 are probes, 22.5 MB: 7.5 MB of this flow and 15 MB of others.
+        let available = of_data.measured(&data, &hops, own, 1.0).unwrap();
+        assert_eq!(available, 10_000_000_000 - 780_000_000 * 10);
+        assert_eq!(estimator.measured(&p, &hops[..1], 0, 1.0), None, "another way");
     }
 
     /// Random probes in any order with any timestamps: estimates are finite, and there is at most one reply per
@@ -243,7 +309,10 @@ mod tests {
                 let flags = if draws.below(50) == 0 { flags::COLLECTS } else { 0 };
                 let frame = Frame { kind: Kind::Probe, seq, stamp, flags, size_bytes: 1500, ..Frame::default() };
                 estimator.on_probe(&p, (1062, 1082), &mut Ctx::new(now, &mut random, &mut replies), &frame);
-                assert!(estimator.best.is_finite() && estimator.filter.is_none_or(|it| it.available().is_finite()));
+                assert!(
+                    estimator.best.gbps(0, 0).is_finite()
+                        && estimator.filter.is_none_or(|it| it.available().is_finite())
+                );
             }
             assert!(replies.len() <= 20_000);
         }

@@ -9,13 +9,14 @@
 //! ```
 
 mod estimator;
+mod fastest;
 mod filter;
 mod parameters;
 mod probe;
 
 pub use estimator::Estimator;
 pub use filter::Filter;
-pub use parameters::{BandwidthSource, EccpParameters, MECHANISM};
+pub use parameters::{BandwidthSource, EccpParameters, MECHANISM, StrainVariance};
 pub use probe::ProbeSender;
 
 use crate::control_state::ControlState;

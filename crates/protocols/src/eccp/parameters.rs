@@ -17,6 +17,15 @@ pub enum BandwidthSource {
     Measured,
 }
 
+/// Variance with which the filter weighs the mean strain of a train.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StrainVariance {
+    /// The variance of the mean: that of the pairs, divided by their number.
+    Mean,
+    /// The variance of the pairs.
+    Pairs,
+}
+
 parameters! {
     /// The parameters that ECCP adds to those of its transport.
     #[derive(Clone, Debug, PartialEq)]
@@ -53,6 +62,10 @@ parameters! {
             "source of the available bandwidth: trains, from their strain; measured, from the load of the links, \
              reported by their switches every train_interval",
             "thesis, section 2.4.1.3 (trains) and section 2.6, for its figures (measured)";
+        /// Whether probes of other flows count as load of a link.
+        count_probes: bool = "count_probes" switch, default "true",
+            "measured: probes of other flows are part of the load of a link; false: data only",
+            "choice of this project, with which equilibria are those of figure 2.21; thesis, eq. 2.9: data only";
         /// N: number of frames per train, at least 2.
         train_frames: u32 = "train_frames" count, default "33",
             "probes N of a train, at least 2",
@@ -79,6 +92,17 @@ parameters! {
             "mean strain eps_t below which a train is not strained, 0 to 1",
             "choice of this project: a train that is too fast by a share x of the link's rate has a strain of x, and \
              the margin of four flows is 0.025 of it";
+        /// Number of trains over which the fastest unstrained train is determined; 0: all trains.
+        best_trains: u32 = "best_trains" count, default "0",
+            "trains: last trains among which the fastest unstrained one is the available bandwidth; 0: all since the \
+             start of the flow",
+            "thesis, eq. 2.4: max over trains, without a range";
+        /// Variance R of the strain of a train.
+        strain_variance: StrainVariance = "strain_variance"
+            word["mean" = StrainVariance::Mean, "pairs" = StrainVariance::Pairs],
+            default "mean",
+            "variance R of a train's strain: mean, that of the mean of its pairs; pairs, that of its pairs",
+            "choice of this project; thesis, section 2.4.1.3: the average and its variance";
         /// Process noise Q: variance that the slope of the strain line (1/Gbps) gains with each train.
         noise_slope: f64 = "noise_slope" positive, default "0.00001",
             "variance that the slope of strain per Gbps gains with each train, above 0",
@@ -103,6 +127,9 @@ parameters! {
     }
     /// Parameters of the rate recovery.
     group recovery: RecoveryParameters { hyper_by_stage: false, half_after_recovery: true } {
+        climb_before_cut = "climb_before_cut" switch, default "true",
+            "a flow that starts below its maximum rate rises in stages before its first cut",
+            "choice of this project; thesis, algorithms 1 and 2: false (SelfIncreaseStarted)";
         byte_counter_bytes = "byte_counter" bytes, default "750KB",
             "bytes sent (frames without preamble and gap) per stage of the byte counter, half of it after fast \
              recovery; 0B disables it",
@@ -113,6 +140,12 @@ parameters! {
         stages = "recovery_stages" count, default "5",
             "stages of fast recovery",
             "thesis, section 2.4.1.4, as in QCN";
+        additive_after = "additive_after" count, default "0",
+            "stages that the counter with more stages completes after fast recovery before the target rises",
+            "thesis, section 2.4.1.4: 0; algorithm 2: 1 (> 5)";
+        hyper_after = "hyper_after" count, default "1",
+            "stages that both counters complete after fast recovery before the target rises by hyper_increase",
+            "as in QCN, and thesis, algorithm 2 (> 5): 1; section 2.4.1.4: 0";
         additive_increase = "additive_increase" rate, default "5Mbps",
             "step R_AI of the target when one counter is past fast recovery",
             "thesis, table 2.1; its algorithm 2 exchanges the two steps";
@@ -157,9 +190,19 @@ impl ControlSettings for EccpParameters {
     fn idle(&self, key: &str) -> Option<&'static str> {
         let of_trains = matches!(
             key,
-            "strain_threshold" | "noise_slope" | "noise_offset" | "initial_slope_variance" | "initial_offset_variance"
+            "strain_threshold"
+                | "noise_slope"
+                | "noise_offset"
+                | "initial_slope_variance"
+                | "initial_offset_variance"
+                | "best_trains"
+                | "strain_variance"
         );
-        (of_trains && self.measures()).then_some("estimate = \"trains\"")
+        match key {
+            _ if of_trains && self.measures() => Some("estimate = \"trains\""),
+            "count_probes" if !self.measures() => Some("estimate = \"measured\""),
+            _ => None,
+        }
     }
 
     fn least_line_rate(&self) -> Option<(&'static str, Rate)> {

@@ -16,7 +16,7 @@ fn flow(parameters: &HpccParameters) -> Hpcc {
 }
 
 fn hop(at: Time, queue_bytes: u64, sent_bytes: u64) -> Hop {
-    Hop { at, rate: LINE, queue_bytes, sent_bytes }
+    Hop { at, rate: LINE, queue_bytes, sent_bytes, probe_bytes: 0 }
 }
 
 /// Handles an acknowledgement of the bytes up to `seq`; `next` is the next byte to send.
@@ -143,7 +143,7 @@ fn the_rate_keeps_its_bounds_for_any_report() {
                 hop.queue_bytes = random.below(1 << bits);
                 hop.rate = Rate::from_bps(1 + random.below(1 << bits)).unwrap();
                 if random.below(500) == 0 {
-                    *hop = Hop { at: Time::ZERO, rate: LINE, queue_bytes: 0, sent_bytes: u64::MAX };
+                    *hop = Hop { at: Time::ZERO, rate: LINE, queue_bytes: 0, sent_bytes: u64::MAX, probe_bytes: 0 };
                 }
             }
             let telemetry = &hops[..if random.below(100) == 0 { random.below(4) as usize } else { 3 }];

@@ -35,6 +35,19 @@ parameters! {
         payload_bytes: u16 = "payload" frame_bytes, default "1000B",
             "payload of a full packet, from 1 B up to a frame of 65535 B",
             "HPCC's ns-3 fork: Mtu";
+        /// Standard deviation of the payload of a packet, in bytes; 0 for a constant payload.
+        payload_deviation_bytes: u16 = "payload_deviation" frame_bytes, default "0B",
+            "go-back-n: standard deviation of normally distributed payloads with mean `payload`, before they are \
+             limited to min_payload and max_payload; 0B: constant payload",
+            "Bahnasy's thesis, table 2.1 and section 3.5.2: frames of N(1000, 150) and N(600, 150) bytes";
+        /// Lower bound of a random payload, in bytes.
+        min_payload_bytes: u16 = "min_payload" frame_bytes, default "138B",
+            "with payload_deviation: least payload, 1 B up to `payload`",
+            "Bahnasy's thesis, table 2.1: frames of at least 200 B";
+        /// Upper bound of a random payload, in bytes.
+        max_payload_bytes: u16 = "max_payload" frame_bytes, default "1438B",
+            "with payload_deviation: greatest payload, from `payload` up to a frame of 65535 B",
+            "Bahnasy's thesis, table 2.1: frames of at most 1500 B";
         /// Header and trailer bytes of a data frame: frame size minus payload.
         header_bytes: u16 = "header" frame_bytes, default "62B",
             "bytes of a data frame that are no payload: Ethernet with FCS 18, IPv4 20, UDP 8, BTH 12, ICRC 4",

@@ -5,6 +5,7 @@ pub(crate) mod connection;
 pub mod control;
 mod measuring;
 mod parameters;
+mod payload_length;
 mod probing;
 mod receiver;
 pub mod selective;

@@ -75,6 +75,7 @@ impl RoceParameters {
         let overhead = self.header_bytes.checked_add(self.control.telemetry_bytes().unwrap_or(0));
         let fits = overhead.is_some_and(|overhead| self.payload_bytes.checked_add(overhead).is_some());
         require(fits, "payload", "payload and header fit a frame of 65535B")?;
+        self.check_payload_range()?;
         let fits = self.ack_bytes.checked_add(self.control.telemetry_bytes().unwrap_or(0)).is_some();
         require(fits, "ack", "it and the telemetry fit a frame of 65535B")?;
         let varies = !self.variable_window || self.window_bytes.is_some();
@@ -88,6 +89,30 @@ impl RoceParameters {
         require(self.timeout != Some(Time::ZERO), "timeout", "longer than a round trip, or \"never\"")?;
         require(self.ecn || self.control.needs() != SwitchSupport::Marks, "ecn", "the rate follows marks: true")?;
         self.control.check(self.payload_bytes)
+    }
+
+    /// Checks the range of random payloads.
+    fn check_payload_range(&self) -> Result<(), ParameterError> {
+        if !self.has_random_payloads() {
+            return Ok(());
+        }
+        let go_back_n = !self.is_selective();
+        require(go_back_n, "payload_deviation", "0B with loss_recovery = \"selective\", which counts full packets")?;
+        let range = 1..=self.payload_bytes;
+        require(range.contains(&self.min_payload_bytes), "min_payload", "at least 1B, at most `payload`")?;
+        let fits = self.max_payload_bytes.checked_add(self.data_header_bytes()).is_some();
+        require(fits, "max_payload", "payload and header fit a frame of 65535B")?;
+        require(self.max_payload_bytes >= self.payload_bytes, "max_payload", "at least `payload`")
+    }
+
+    /// Returns whether the payloads of packets are drawn at random.
+    pub fn has_random_payloads(&self) -> bool {
+        self.payload_deviation_bytes > 0
+    }
+
+    /// Returns the payload of the longest packet, in bytes.
+    pub fn largest_payload_bytes(&self) -> u16 {
+        if self.has_random_payloads() { self.max_payload_bytes } else { self.payload_bytes }
     }
 
     /// Returns the number of packets per acknowledgement: at most half a window, so that acknowledgements advance the

@@ -8,6 +8,7 @@ use crate::frame::{Frame, Kind, MIN_FRAME_BYTES, flags};
 use crate::rate_control::{AckInfo, FlowLimits, RateObservation};
 use crate::roce::control::RateControl;
 use crate::roce::parameters::RoceParameters;
+use crate::roce::payload_length;
 use crate::roce::probing::Paced;
 use std::sync::Arc;
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
@@ -44,6 +45,9 @@ pub struct RoceSender {
     pub(super) armed: Time,
     retransmitted_bytes: u64,
     pub(super) delivered: Time,
+    /// Random number from which the payloads of the flow's packets are drawn; `None` before the first packet, and if
+    /// payloads are constant.
+    payload_seed: Option<u64>,
 }
 
 impl RoceSender {
@@ -78,6 +82,7 @@ impl RoceSender {
             armed: Time::MAX,
             retransmitted_bytes: 0,
             delivered: Time::MAX,
+            payload_seed: None,
         }
     }
 
@@ -163,6 +168,13 @@ impl RoceSender {
         }
         let next = self.ready.min(changes);
         Segment { seq, payload_bytes, size_bytes, flags, stamp: now, next, ..Segment::default() }
+    }
+
+    /// Returns the random payload of the next packet in bytes, without regard to the end of the flow.
+    #[cold]
+    fn draw_payload_bytes(&mut self, ctx: &mut Ctx<'_>) -> u16 {
+        let seed = *self.payload_seed.get_or_insert_with(|| ctx.random.next_u64());
+        payload_length::payload_bytes(&self.parameters.connection, seed, self.snd_nxt)
     }
 
     /// Go-back-N: continues at the first unacknowledged byte.
@@ -257,9 +269,15 @@ impl Sender for RoceSender {
         if self.snd_nxt >= self.size_bytes || self.snd_nxt - self.snd_una >= window_bytes {
             return Offer::Blocked;
         }
-        let payload_bytes = (self.size_bytes - self.snd_nxt).min(u64::from(parameters.payload_bytes)) as u16;
+        let (mut full_bytes, random) = (parameters.payload_bytes, parameters.has_random_payloads());
         match self.pace(ctx.now) {
-            Ok(rate) => Offer::Send(self.packet(ctx.now, rate, self.snd_nxt, payload_bytes)),
+            Ok(rate) => {
+                if random {
+                    full_bytes = self.draw_payload_bytes(ctx);
+                }
+                let payload_bytes = (self.size_bytes - self.snd_nxt).min(u64::from(full_bytes)) as u16;
+                Offer::Send(self.packet(ctx.now, rate, self.snd_nxt, payload_bytes))
+            }
             Err(at) => Offer::At(at),
         }
     }
