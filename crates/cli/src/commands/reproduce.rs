@@ -36,8 +36,8 @@ pub struct ReproduceArgs {
     /// changes make a claim fail that holds otherwise. With --quick, runs are shortened.
     #[arg(long, conflicts_with_all = ["list", "open_choices", "plots", "search"], requires = "experiments")]
     pub(super) mutate: bool,
-    /// Number of settings of a search; default: 100.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    /// Number of settings of a search; default: 100. 0: only the conclusion of the settings judged so far.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=10_000_000))]
     pub(super) points: Option<u64>,
     /// Judge only part I of N of the points of a search (from 1); parts may run in parallel, on one machine or several
     /// with a common folder.

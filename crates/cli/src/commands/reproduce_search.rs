@@ -8,7 +8,8 @@ use crate::{interrupt, output};
 use lab::pool;
 use lab::sweep::Shard;
 use reproduce::SPACES;
-use reproduce::search::{SearchFolder, SearchReport, Space};
+use reproduce::search::{GroupScore, PointResult, SearchFolder, SearchReport, Space, follow};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
@@ -28,14 +29,11 @@ pub fn command(args: &ReproduceArgs) -> Result<Exit, Failure> {
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from("results").join(format!("{}-search", space.paper)));
     let folder = SearchFolder::open(&out, space, (part, parts))?;
     let (found, _) = folder.results()?;
-    let own = |point: &u64| args.shard.is_none_or(|shard| shard.has(*point as usize));
-    let open: Vec<u64> =
-        (0..points.min(space.settings())).filter(|point| own(point) && !found.contains_key(point)).collect();
     if !args.quiet {
         let known = if found.is_empty() { String::new() } else { format!("; {} are judged already", found.len()) };
-        output::note(&format!("{}: {} points to judge{known}", out.display(), open.len()));
+        output::note(&format!("{}: {points} points{known}", out.display()));
     }
-    judge(space, &folder, open, args)?;
+    judge(space, &folder, (part, parts), points, found, args)?;
     let (results, cut) = folder.results()?;
     let report = SearchReport::new(space, &results, cut);
     if args.json {
@@ -63,15 +61,45 @@ fn space(names: &[String]) -> Result<&'static Space, Failure> {
     }
 }
 
-/// Judges the open points with a progress bar; stops at the first error.
-fn judge(space: &'static Space, folder: &SearchFolder, open: Vec<u64>, args: &ReproduceArgs) -> Result<(), Failure> {
-    let bar = count_bar(open.len() as u64, !args.quiet && output::errors_are_watched());
-    let threads = pool::threads(args.jobs, open.len());
-    let done = pool::each(open, threads, interrupt::stop(), |point| {
-        let result = space.judge(point).map_err(Failure::from).and_then(|result| Ok(folder.add(&result)?));
-        bar.inc(1);
-        if result.is_ok() { ControlFlow::Continue(result) } else { ControlFlow::Break(result) }
-    });
+/// Judges the points of a part with a progress bar, and stops at the first error. `found` has the results by point so
+/// far.
+fn judge(
+    space: &'static Space,
+    folder: &SearchFolder,
+    (part, parts): (usize, usize),
+    points: u64,
+    found: BTreeMap<u64, PointResult>,
+    args: &ReproduceArgs,
+) -> Result<(), Failure> {
+    let bar = count_bar(points / parts as u64, !args.quiet && output::errors_are_watched());
+    // Results by group: passed claims and judged points.
+    let mut scores: BTreeMap<u64, GroupScore> = BTreeMap::new();
+    for (point, result) in &found {
+        add_score(&mut scores, point % space.groups(), result);
+    }
+    let mut evaluate = |groups: &[u64]| -> Result<Option<Vec<GroupScore>>, Failure> {
+        let open: Vec<u64> = groups.iter().copied().filter(|group| !scores.contains_key(group)).collect();
+        let threads = pool::threads(args.jobs, open.len());
+        let done = pool::each(open, threads, interrupt::stop(), |group| {
+            let judged = space.judge(group).map_err(Failure::from);
+            let result = judged.and_then(|results| folder.add(&results).map(|()| results).map_err(Failure::from));
+            if result.is_ok() { ControlFlow::Continue((group, result)) } else { ControlFlow::Break((group, result)) }
+        });
+        for (_, (group, results)) in done.results {
+            results?.iter().for_each(|result| add_score(&mut scores, group, result));
+        }
+        // A group without a score was not judged because of an interruption.
+        let of_groups: Option<Vec<GroupScore>> = groups.iter().map(|group| scores.get(group).copied()).collect();
+        bar.inc(of_groups.iter().flatten().map(|score| score.points).sum());
+        Ok(of_groups)
+    };
+    let followed = follow(space, (part, parts), points, &mut evaluate);
     bar.finish_and_clear();
-    done.results.into_iter().try_for_each(|(_, result)| result)
+    followed
+}
+
+fn add_score(scores: &mut BTreeMap<u64, GroupScore>, group: u64, result: &PointResult) {
+    let score = scores.entry(group).or_insert(GroupScore { passes: 0, points: 0 });
+    score.passes = score.passes.max(result.passes());
+    score.points += 1;
 }

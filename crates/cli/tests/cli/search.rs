@@ -24,8 +24,10 @@ fn a_search_keeps_its_points_and_draws_its_conclusion_from_all() {
     // A point that is already judged is not judged again, even by a run of another shard.
     let again = search(&["--shard", "1/3"]);
     assert_eq!((again.code, &again.out), (Some(0), &first.out), "{}", again.err);
-    assert!(again.err.contains("0 points to judge; 1 are judged already"), "{}", again.err);
+    assert!(again.err.contains("1 points; 1 are judged already"), "{}", again.err);
     assert_eq!(fs::read_to_string(&file).unwrap(), line);
+    let conclusion = run(&["reproduce", "--search", "eccp", "--points", "0", "--out", &out, "--json"]);
+    assert_eq!((conclusion.code, &conclusion.out), (Some(0), &first.out), "no points print the conclusion");
     fs::write(&file, line.replace("eccp", "x").replace("\"point\":0", "\"point\":\"0\"")).unwrap();
     let damaged = search(&[]);
     assert_eq!(damaged.code, Some(2));

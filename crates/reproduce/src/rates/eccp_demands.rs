@@ -17,7 +17,7 @@ pub const CHOICES: &[Choice] = &[
 ];
 
 /// Demands of the two hosts in each period, in Gbps.
-const PERIODS: [(&str, f64, f64); 4] =
+pub const PERIODS: [(&str, f64, f64); 4] =
     [("up to 4 s", 4.0, 1.0), ("4 s to 12.4 s", 4.0, 6.0), ("12.4 s to 14.2 s", 6.0, 6.0), ("from 14.2 s", 3.0, 6.0)];
 
 /// Runs the experiment `eccp/fig2.21`.
@@ -44,24 +44,7 @@ pub fn demands(trial: &mut Trial) -> Result<(), Failure> {
             let mut row = vec![format!("{name}, {period}"), format!("{first} and {second}")];
             row.extend([rates[0], rates[1], sum].map(|rate| format!("{rate:.3}")));
             rows.push(row);
-            let of = |what: &str| format!("{name}, {period}: {what}");
-            let mut near = |what: &str, ours: f64, thesis: f64| {
-                trial.check(Check::new(of(what), "Gbps", ours, Relation::Equal, thesis, 0.05 * thesis));
-            };
-            match period {
-                "4 s to 12.4 s" => {
-                    near("sum of the rates", sum, 9.5);
-                    near("host 0 keeps its desired rate", rates[0], first);
-                }
-                "12.4 s to 14.2 s" => {
-                    near("rate of host 0", rates[0], 4.75);
-                    near("rate of host 1", rates[1], 4.75);
-                }
-                _ => {
-                    near("rate of host 0", rates[0], first);
-                    near("rate of host 1", rates[1], second);
-                }
-            }
+            judge_period(trial, name, (period, first, second), &rates);
             let data = bench.arrived_gbps(Time::ZERO);
             let of_host = |host: usize| data.iter().map(|(at, row)| (*at, row[host])).collect();
             let lines = (0..2).map(|host| Line::curve(format!("host {host}"), of_host(host))).collect();
@@ -75,13 +58,45 @@ pub fn demands(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Checks the rates of the two hosts, in Gbps, in a period of figure 2.21.
+pub fn judge_period(trial: &mut Trial, name: &str, (period, first, second): (&str, f64, f64), rates: &[f64]) {
+    let mut near = |what: &str, ours: f64, thesis: f64| {
+        let claim = format!("{name}, {period}: {what}");
+        trial.check(Check::new(claim, "Gbps", ours, Relation::Equal, thesis, 0.05 * thesis));
+    };
+    match period {
+        "4 s to 12.4 s" => {
+            near("sum of the rates", rates[0] + rates[1], 9.5);
+            near("host 0 keeps its desired rate", rates[0], first);
+        }
+        "12.4 s to 14.2 s" => {
+            near("rate of host 0", rates[0], 4.75);
+            near("rate of host 1", rates[1], 4.75);
+        }
+        _ => {
+            near("rate of host 0", rates[0], first);
+            near("rate of host 1", rates[1], second);
+        }
+    }
+}
+
+/// Buffers of `eccp/newflow` in KB.
+pub const NEW_FLOW_BUFFERS_KB: [u64; 3] = [250, 500, 1000];
+
+/// Checks that no frame is lost when a flow begins at B / T, with T = 1 ms.
+pub fn judge_new_flow(trial: &mut Trial, name: &str, buffer_kb: u64, lost: f64) {
+    let begins = buffer_kb as f64 * 8.0 / 1e3;
+    let claim = format!("{name}, B = {buffer_kb} KB: frames lost when a flow begins at B / T, {begins:.0} Gbps");
+    trial.check(Check::exact(claim, "frames", lost, Relation::Equal, 0.0));
+}
+
 /// Runs the experiment `eccp/newflow`.
 pub fn new_flow(trial: &mut Trial) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for (name, gain) in GAINS {
         // (2.21) with T = 1 ms: a buffer of size B absorbs the data that a flow with rate B / T sends before its first
         // feedback.
-        for buffer_kb in [250u64, 500, 1000] {
+        for buffer_kb in NEW_FLOW_BUFFERS_KB {
             let begins = buffer_kb as f64 * 8.0 / 1e3;
             let lost = |room: u64| -> Result<(f64, f64), Failure> {
                 let transport = format!(
@@ -107,9 +122,7 @@ pub fn new_flow(trial: &mut Trial) -> Result<(), Failure> {
                 format!("{frames}"),
                 format!("{with_twice}"),
             ]);
-            let claim =
-                format!("{name}, B = {buffer_kb} KB: frames lost when a flow begins at B / T, {begins:.0} Gbps");
-            trial.check(Check::exact(claim, "frames", frames, Relation::Equal, 0.0));
+            judge_new_flow(trial, name, buffer_kb, frames);
         }
     }
     trial.show(

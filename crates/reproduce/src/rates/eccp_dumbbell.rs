@@ -16,8 +16,16 @@ pub const CHOICES: &[Choice] = &[
     Choice { source: &ECCP_DUMBBELL, key: "host.transport.initial_rate", alternatives: &["10Gbps", "1Gbps"] },
     Choice { source: &ECCP_DUMBBELL, key: "host.transport.payload", alternatives: &["438B", "1438B"] },
     Choice { source: &ECCP_DUMBBELL, key: "switch.buffer", alternatives: &["1MB"] },
+    Choice { source: &ECCP_DUMBBELL, key: "host.transport.payload_deviation", alternatives: &["150B"] },
     Choice { source: &ECCP_DUMBBELL, key: "host.transport.estimate", alternatives: &["trains"] },
+    Choice { source: &ECCP_DUMBBELL, key: "host.transport.count_probes", alternatives: &["false"] },
+    Choice { source: &ECCP_DUMBBELL, key: "host.transport.climb_before_cut", alternatives: &["false"] },
+    Choice { source: &ECCP_DUMBBELL, key: "host.transport.additive_after", alternatives: &["1"] },
+    Choice { source: &ECCP_DUMBBELL, key: "host.transport.hyper_after", alternatives: &["0"] },
 ];
+
+/// Those of [`CHOICES`] that do not depend on how available bandwidth is determined.
+pub const CHOICES_OF_ANY_ESTIMATE: &[Choice] = CHOICES.split_at(4).0;
 
 /// Gain Gd as printed in table 2.1, and the value with which the equations yield the thesis's limit of 1.482 T.
 pub const GAINS: [(&str, f64); 2] = [("Gd = 100/128", 100.0 / 128.0), ("Gd = 1/100", 0.01)];
@@ -34,6 +42,7 @@ fn slug(name: &str) -> String {
 }
 
 /// Samples and statistics of one run that figures 2.10 to 2.17 show.
+#[derive(Clone, Debug)]
 pub struct Shown {
     pub cross: Vec<f64>,
     pub queue_kb: Vec<f64>,
@@ -51,6 +60,11 @@ impl Shown {
             flows: bench.flow_gbps(),
             lost: bench.lost(),
         }
+    }
+
+    /// Returns the same run with means of the cross traffic over `samples` consecutive samples.
+    pub fn averaged(&self, samples: usize) -> Shown {
+        Shown { cross: self.cross.chunks_exact(samples).map(mean).collect(), ..self.clone() }
     }
 
     /// Returns the difference between the 99 % and 1 % quantiles of the cross traffic, in Gbps.
@@ -140,7 +154,7 @@ pub fn edge_delay(tau_us: u64) -> (&'static str, String) {
 
 /// Runs the experiment `eccp/fig2.10`: figures 2.10 to 2.13.
 pub fn delays(trial: &mut Trial) -> Result<(), Failure> {
-    let mut rows = Vec::new();
+    let (mut rows, mut intervals) = (Vec::new(), Vec::new());
     for (name, gain, frames) in SETTINGS {
         let mut all = Vec::new();
         for (tau_us, _) in DELAYS_US {
@@ -156,9 +170,20 @@ pub fn delays(trial: &mut Trial) -> Result<(), Failure> {
             rows.extend(shown.iter().map(|shown| shown.row(format!("{name}, tau = {tau} ms"))));
             all.push(shown);
         }
+        for samples in [1, 10, 100] {
+            let spreads = all.iter().map(|seeds| format!("{:.2}", seeds[0].averaged(samples).spread()));
+            intervals.push([format!("{name}, {samples} ms")].into_iter().chain(spreads).collect::<Vec<_>>());
+        }
         eccp_judge::delays(trial, name, &all);
     }
     show(trial, &rows);
+    // A quick run is too short for means over 100 ms.
+    if !trial.quick {
+        let taus = DELAYS_US.map(|(tau_us, _)| format!("{} ms", tau_us as f64 / 1e3));
+        let columns: Vec<&str> = [""].into_iter().chain(taus.iter().map(String::as_str)).collect();
+        trial.show("  spread of means of the cross traffic over 1, 10 and 100 ms, in Gbps, by tau\n");
+        trial.show(&table(&columns, &intervals, 1, Layout::Fixed, 2));
+    }
     Ok(())
 }
 

@@ -103,6 +103,15 @@ pub fn strains(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Returns the probes at the bottleneck of 10 Gbps in percent of its rate, after 200 ms. The bottleneck carries data
+/// and probes: without loss and retransmissions, the rate of the probes is its throughput minus the rate of arriving
+/// data.
+pub fn probe_percent(bench: &Bench) -> f64 {
+    let link: Vec<f64> =
+        bench.link_gbps().into_iter().filter(|sample| sample.0 > 200.0).map(|sample| sample.1).collect();
+    10.0 * (mean(&link) - mean(&bench.cross_gbps()))
+}
+
 /// Runs the experiment `eccp/overhead`.
 pub fn overhead(trial: &mut Trial) -> Result<(), Failure> {
     let milliseconds = trial.shorten("simulated ms", 2000, 400);
@@ -115,13 +124,9 @@ pub fn overhead(trial: &mut Trial) -> Result<(), Failure> {
                 ("host.transport.gain", gain.to_string()),
             ];
             let bench = Bench::run(trial, &ECCP_DUMBBELL, &changes)?;
-            let cross = mean(&bench.cross_gbps());
-            let link: Vec<f64> =
-                bench.link_gbps().into_iter().filter(|sample| sample.0 > 200.0).map(|sample| sample.1).collect();
-            let (share, queue) = (10.0 * (mean(&link) - cross), quantile(&bench.queue_bytes(), 0.99) / 1e3);
+            let (cross, share) = (mean(&bench.cross_gbps()), probe_percent(&bench));
+            let queue = quantile(&bench.queue_bytes(), 0.99) / 1e3;
             let name = format!("{name}, {estimate}: probes, of the link");
-            // The bottleneck carries data and probes. Without loss and retransmissions, the rate of the probes is its
-            // throughput minus the rate of arriving data.
             let check = Check::new(name.clone(), "%", share, Relation::AtMost, 5.0, 0.0);
             trial.check(if bench.lost() > 0.0 { check.unjudged("frames were lost, and sent again") } else { check });
             rows.push(vec![name, format!("{share:.2}"), format!("{cross:.2}"), format!("{queue:.1}")]);

@@ -1,27 +1,48 @@
-//! Joint search over the unspecified parameters of chapter 2 of the thesis, judged by figures 2.10 to 2.17.
+//! Joint search over the unspecified parameters of chapter 2 of the thesis, judged by figures 2.10 to 2.17, and for
+//! promising settings by figures 2.19 and 2.21, the overhead of probes, and the start of a new flow.
+//!
+//! ```text
+//!  short run at 0.3 ms --no collapse--> short runs, claims of figures 2.10 to 2.17
+//!     --24 of 36 hold--> figures 2.19 and 2.21, overhead, new flow
+//!     --27 of 36 hold--> long runs, all intervals of the means
+//! ```
 
-use super::bench::{Bench, mean};
+use super::bench::{Bench, quantile};
+use super::eccp_demands::{NEW_FLOW_BUFFERS_KB, PERIODS, judge_new_flow, judge_period};
 use super::eccp_dumbbell::{COUNTERS, DELAYS_US, Shown, edge_delay};
 use super::eccp_judge;
+use super::eccp_probes::{probe_percent, strains};
+use crate::check::{Check, Outcome, Relation};
 use crate::failure::Failure;
-use crate::registry::ECCP_DUMBBELL;
-use crate::search::{Alternative, Claim, OpenChoice, Setting, Space};
+use crate::registry::{ECCP_DEMANDS, ECCP_DUMBBELL};
+use crate::search::{Alternative, Claim, Judged, OpenChoice, Setting, Space};
 use crate::trial::Trial;
+use std::sync::{Mutex, PoisonError};
 
-/// Simulated time of a run in ms; the full experiments simulate 2 s.
-const DURATION_MS: u64 = 600;
+/// Simulated time of a short run in ms.
+const SHORT_MS: u64 = 600;
+/// Simulated time of a long run in ms: 20 means over 100 ms after the warm-up. The full experiments simulate 2 s.
+const LONG_MS: u64 = 2250;
 /// Warm-up before the measurement interval, in ms.
 const WARM_UP_MS: u64 = 250;
+/// Samples per mean of the cross traffic, which are of 1 ms: alternatives of [`INTERVAL`].
+const INTERVALS_MS: [usize; 3] = [1, 10, 100];
+/// Interval in ms of means that are too few in a short run to judge it, but show whether longer means help.
+const LONGER_MEANS_MS: usize = 50;
+/// Of the 36 claims of figures 2.10 to 2.17: number from which a setting is judged by all other claims, and number from
+/// which it gets long runs.
+const GOOD: usize = 24;
+const PROMISING: usize = 27;
 
 const TAU: &str = "delay tau";
 const INTERVAL: &str = "interval of the means";
+const ESTIMATE: &str = "available bandwidth";
 
 const fn one(label: &'static str, changes: &'static [(&'static str, &'static str)]) -> Alternative {
     Alternative { label, changes }
 }
 
-/// Parameter space. It excludes alternatives that require another model of ECCP: probes that are not counted as data in
-/// (2.9), a best estimate that decays in (2.4), and frames of random length.
+/// Parameter space of chapter 2.
 pub static SPACE: Space = Space {
     paper: "eccp",
     choices: &[
@@ -65,11 +86,31 @@ pub static SPACE: Space = Space {
             ],
         },
         OpenChoice {
-            name: "available bandwidth",
-            source: "sections 2.4.1.3 and 2.6",
+            name: ESTIMATE,
+            source: "sections 2.4.1.3 and 2.6; (2.9) counts data only; ranges of the maximum and of R not given in (2.4)",
             alternatives: &[
                 one("measured", &[("host.transport.estimate", "\"measured\"")]),
-                one("estimated from trains", &[("host.transport.estimate", "\"trains\"")]),
+                one(
+                    "measured, data only",
+                    &[("host.transport.estimate", "\"measured\""), ("host.transport.count_probes", "false")],
+                ),
+                one("trains", &[("host.transport.estimate", "\"trains\"")]),
+                one(
+                    "trains, best of 10",
+                    &[("host.transport.estimate", "\"trains\""), ("host.transport.best_trains", "10")],
+                ),
+                one(
+                    "trains, variance of pairs",
+                    &[("host.transport.estimate", "\"trains\""), ("host.transport.strain_variance", "\"pairs\"")],
+                ),
+                one(
+                    "trains, best of 10, variance of pairs",
+                    &[
+                        ("host.transport.estimate", "\"trains\""),
+                        ("host.transport.best_trains", "10"),
+                        ("host.transport.strain_variance", "\"pairs\""),
+                    ],
+                ),
             ],
         },
         OpenChoice {
@@ -83,11 +124,19 @@ pub static SPACE: Space = Space {
         },
         OpenChoice {
             name: "frame length",
-            source: "section 2.7: means of 1000 B and 600 B",
+            source: "table 2.1: N(1000, 150); section 3.5.2: N(600, 150), from 200 B to 1500 B",
             alternatives: &[
                 one("1000 B", &[("host.transport.payload", "\"938B\"")]),
                 one("600 B", &[("host.transport.payload", "\"538B\"")]),
                 one("1500 B", &[("host.transport.payload", "\"1438B\"")]),
+                one(
+                    "N(1000, 150) B",
+                    &[("host.transport.payload", "\"938B\""), ("host.transport.payload_deviation", "\"150B\"")],
+                ),
+                one(
+                    "N(600, 150) B",
+                    &[("host.transport.payload", "\"538B\""), ("host.transport.payload_deviation", "\"150B\"")],
+                ),
             ],
         },
         OpenChoice {
@@ -121,6 +170,20 @@ pub static SPACE: Space = Space {
             ],
         },
         OpenChoice {
+            name: "stages of increases",
+            source: "section 2.4.1.4: AI and HAI from the fifth; algorithm 2: from the sixth; QCN: fifth and sixth",
+            alternatives: &[
+                one("fifth and sixth", &[]),
+                one("fifth", &[("host.transport.hyper_after", "0")]),
+                one("sixth", &[("host.transport.additive_after", "1")]),
+            ],
+        },
+        OpenChoice {
+            name: "increase before the first cut",
+            source: "figure 2.7: yes; algorithm 2: no (SelfIncreaseStarted)",
+            alternatives: &[one("yes", &[]), one("no", &[("host.transport.climb_before_cut", "false")])],
+        },
+        OpenChoice {
             name: "least rate",
             source: "not given",
             alternatives: &[
@@ -129,59 +192,216 @@ pub static SPACE: Space = Space {
             ],
         },
         OpenChoice {
-            name: "acknowledgements",
-            source: "not given",
-            alternatives: &[
-                one("every 16 frames", &[("host.transport.ack_every", "16")]),
-                one("each frame", &[("host.transport.ack_every", "1")]),
-            ],
-        },
-        OpenChoice {
-            name: INTERVAL,
-            source: "not given for figures 2.10 and 2.14",
-            alternatives: &[one("1 ms", &[]), one("10 ms", &[]), one("50 ms", &[])],
-        },
-        OpenChoice {
             name: "seed",
             source: "not given",
             alternatives: &[one("1", &[("seed", "1")]), one("2", &[("seed", "2")]), one("3", &[("seed", "3")])],
         },
+        OpenChoice {
+            name: INTERVAL,
+            source: "not given for figures 2.10 and 2.14",
+            alternatives: &[one("1 ms", &[]), one("10 ms", &[]), one("100 ms", &[])],
+        },
     ],
+    judged_together: Some(INTERVAL),
+    // The settings of experiments/eccp/README.md: table 2.1, the gain of `eccp/gain`, `eccp/one-way`, `eccp/half-cut`,
+    // and the best of 139 settings of an earlier search.
+    starts: &[
+        &[],
+        &[
+            ("gain Gd", "1/10"),
+            ("initial rate", "1 Gbps"),
+            ("buffer", "300 KB"),
+            ("probes per train", "8"),
+            ("interval of trains and measurements", "5 ms"),
+            ("frame length", "1500 B"),
+        ],
+        &[("gain Gd", "1/5"), ("initial rate", "10 Gbps"), ("buffer", "300 KB")],
+        &[("gain Gd", "1/20"), ("probes per train", "2"), ("buffer", "300 KB")],
+        &[("initial rate", "10 Gbps"), ("buffer", "300 KB")],
+        &[("gain Gd", "1/100"), (TAU, "one way")],
+    ],
+    revision: 3,
+    dismissal: "at 0.3 ms a queue of 250 KB and more, or a lower quartile of the cross traffic below 5 Gbps",
     judge,
 };
 
-/// Judges the claims of figures 2.10 to 2.17 at one setting of the parameters.
-fn judge(setting: &Setting) -> Result<Vec<Claim>, Failure> {
-    let mut trial = Trial::new(false, None);
-    let runs = |edge: &dyn Fn(u64) -> (&'static str, String), values: &[u64]| {
-        values.iter().map(|&value| Ok(vec![run(&trial, setting, edge(value))?])).collect::<Result<Vec<_>, Failure>>()
-    };
-    let one_way = |tau_us: u64| ("fabric.link.edge.delay", format!("\"{}us\"", tau_us - 2));
-    let of_tau = |tau_us| if setting.label(TAU) == "one way" { one_way(tau_us) } else { edge_delay(tau_us) };
-    let delays = runs(&of_tau, &DELAYS_US.map(|(tau_us, _)| tau_us))?;
-    let of_counter = |kilobytes| ("host.transport.byte_counter", format!("\"{kilobytes}KB\""));
-    let counters = runs(&of_counter, &COUNTERS.map(|(kilobytes, _)| kilobytes))?;
-    eccp_judge::delays(&mut trial, "ECCP", &delays);
-    let of_delays = trial.checks.len();
-    eccp_judge::counters(&mut trial, "ECCP", &counters);
-    let claims = trial.checks.into_iter().enumerate().map(|(at, check)| {
-        let named = ["figure 2.12", "figure 2.13", "figure 2.16", "figure 2.17"];
-        let own = named.into_iter().find(|figure| check.name.contains(figure));
-        Claim { figure: own.unwrap_or(if at < of_delays { "figure 2.10" } else { "figure 2.14" }), check }
+/// Judges the claims at a setting with each interval of the means.
+fn judge(setting: &Setting) -> Result<Vec<Judged>, Failure> {
+    let Some(short) = Runs::new(setting, SHORT_MS, has_collapsed)? else { return Ok(Vec::new()) };
+    let mut later = LaterClaims(None);
+    let claims = short.claims(INTERVALS_MS[0])?;
+    let mut most = passes(&claims);
+    for interval_ms in [INTERVALS_MS[1], LONGER_MEANS_MS] {
+        most = most.max(passes(&short.claims(interval_ms)?));
+    }
+    if most < PROMISING {
+        return Ok(vec![Judged { alternative: 0, claims: later.after(setting, claims)? }]);
+    }
+    let Some(long) = Runs::new(setting, LONG_MS, |_| false)? else { return Ok(Vec::new()) };
+    let judged = INTERVALS_MS.into_iter().enumerate().map(|(alternative, interval_ms)| {
+        Ok(Judged { alternative, claims: later.after(setting, long.claims(interval_ms)?)? })
     });
-    Ok(claims.collect())
+    judged.collect()
 }
 
-fn run(trial: &Trial, setting: &Setting, varied: (&'static str, String)) -> Result<Shown, Failure> {
+/// Claims other than those of figures 2.10 to 2.17, once they are judged at a setting.
+struct LaterClaims(Option<Vec<Claim>>);
+
+impl LaterClaims {
+    /// Returns the claims of figures 2.10 to 2.17, extended by the other claims if enough of them hold.
+    fn after(&mut self, setting: &Setting, mut claims: Vec<Claim>) -> Result<Vec<Claim>, Failure> {
+        if passes(&claims) >= GOOD {
+            let later = match self.0.take() {
+                Some(later) => later,
+                None => later_claims(setting)?,
+            };
+            claims.extend(later.iter().cloned());
+            self.0 = Some(later);
+        }
+        Ok(claims)
+    }
+}
+
+fn passes(claims: &[Claim]) -> usize {
+    claims.iter().filter(|claim| claim.check.outcome() == Outcome::Holds).count()
+}
+
+/// Returns whether a run at the shortest delay, where the thesis has a queue below 7 KB and means from 9 to 10 Gbps, has
+/// a standing queue or an idle link. Its longest queue at any delay is of 299 KB.
+fn has_collapsed(run: &Shown) -> bool {
+    quantile(&run.queue_kb, 0.99) >= 250.0 || quantile(&run.cross, 0.25) < 5.0
+}
+
+/// Runs of figures 2.10 to 2.17 at one setting.
+struct Runs {
+    delays: Vec<Shown>,
+    counters: Vec<Shown>,
+}
+
+impl Runs {
+    /// Runs the scenarios of all figures; `None` if the first run `is_hopeless`.
+    fn new(
+        setting: &Setting,
+        milliseconds: u64,
+        is_hopeless: impl Fn(&Shown) -> bool,
+    ) -> Result<Option<Runs>, Failure> {
+        let trial = Trial::new(false, None);
+        let run = |varied: (&'static str, String)| -> Result<Shown, Failure> {
+            let own = [
+                varied,
+                ("duration", format!("\"{milliseconds}ms\"")),
+                ("measure.warm_up", format!("\"{WARM_UP_MS}ms\"")),
+            ];
+            Ok(Shown::of(&Bench::run(&trial, &ECCP_DUMBBELL, &overridden(setting, own))?))
+        };
+        let one_way = |tau_us: u64| ("fabric.link.edge.delay", format!("\"{}us\"", tau_us - 2));
+        let of_tau = |tau_us| if setting.label(TAU) == "one way" { one_way(tau_us) } else { edge_delay(tau_us) };
+        let of_counter = |kilobytes| ("host.transport.byte_counter", format!("\"{kilobytes}KB\""));
+        let mut delays = Vec::new();
+        for (tau_us, _) in DELAYS_US {
+            delays.push(run(of_tau(tau_us))?);
+            if delays.len() == 1 && is_hopeless(&delays[0]) {
+                return Ok(None);
+            }
+        }
+        let counters = COUNTERS.into_iter().map(|(kilobytes, _)| run(of_counter(kilobytes)));
+        Ok(Some(Runs { delays, counters: counters.collect::<Result<_, _>>()? }))
+    }
+
+    /// Judges the claims of figures 2.10 to 2.17 with means of the cross traffic over this interval.
+    fn claims(&self, interval_ms: usize) -> Result<Vec<Claim>, Failure> {
+        let mut trial = Trial::new(false, None);
+        let averaged = |runs: &[Shown]| runs.iter().map(|run| vec![run.averaged(interval_ms)]).collect::<Vec<_>>();
+        eccp_judge::delays(&mut trial, "ECCP", &averaged(&self.delays));
+        let of_delays = trial.checks.len();
+        eccp_judge::counters(&mut trial, "ECCP", &averaged(&self.counters));
+        let claims = trial.checks.into_iter().enumerate().map(|(at, check)| {
+            let named = ["figure 2.12", "figure 2.13", "figure 2.16", "figure 2.17"];
+            let own = named.into_iter().find(|figure| check.name.contains(figure));
+            Claim { figure: own.unwrap_or(if at < of_delays { "figure 2.10" } else { "figure 2.14" }), check }
+        });
+        Ok(claims.collect())
+    }
+}
+
+/// Returns the overrides of a setting, replaced and extended by `own`.
+fn overridden<const N: usize>(setting: &Setting, own: [(&'static str, String); N]) -> Vec<(&'static str, String)> {
     let mut changes = setting.changes();
-    changes.push(varied);
-    changes.push(("duration", format!("\"{DURATION_MS}ms\"")));
-    changes.push(("measure.warm_up", format!("\"{WARM_UP_MS}ms\"")));
-    let mut shown = Shown::of(&Bench::run(trial, &ECCP_DUMBBELL, &changes)?);
-    let interval = setting.label(INTERVAL);
-    let milliseconds = interval.strip_suffix(" ms").and_then(|number| number.parse().ok());
-    let milliseconds: usize = milliseconds
-        .ok_or_else(|| Failure::input(format!("`{interval}` is no {INTERVAL}"), "its labels are milliseconds"))?;
-    shown.cross = shown.cross.chunks_exact(milliseconds).map(mean).collect();
-    Ok(shown)
+    changes.retain(|(key, _)| own.iter().all(|(other, _)| other != key));
+    changes.extend(own);
+    changes
+}
+
+/// Returns the transport of a setting as an inline table, with these keys replaced and extended by `own`.
+fn transport<const N: usize>(setting: &Setting, own: [(&'static str, String); N]) -> String {
+    let of_setting = setting.changes().into_iter().filter_map(|(key, value)| {
+        let key = key.strip_prefix("host.transport.")?;
+        own.iter().all(|(other, _)| *other != key).then(|| format!("{key} = {value}"))
+    });
+    let of_setting: Vec<String> = of_setting.collect();
+    let own: Vec<String> = own.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    format!("{{ kind = \"eccp\", {} }}", [of_setting, own].concat().join(", "))
+}
+
+/// Judges the claims of figures 2.19 and 2.21, of the overhead and of a new flow.
+fn later_claims(setting: &Setting) -> Result<Vec<Claim>, Failure> {
+    let mut claims = strain_claims()?;
+    let mut add = |figure: &'static str, trial: Trial| {
+        claims.extend(trial.checks.into_iter().map(|check| Claim { figure, check }));
+    };
+    let mut trial = Trial::new(false, None);
+    for period in PERIODS {
+        let of_host = |rate: f64| transport(setting, [("rate", format!("\"{rate}Gbps\""))]);
+        let mut changes = overridden(
+            setting,
+            [
+                ("duration", "\"1000ms\"".to_owned()),
+                ("traffic.0.transport", of_host(period.1)),
+                ("traffic.1.transport", of_host(period.2)),
+            ],
+        );
+        // The setting's transport is that of the two entries; the testbed has no third and fourth source.
+        let is_of_dumbbell = |key: &str| {
+            ["host.transport.", "traffic.2.", "traffic.3."].into_iter().any(|prefix| key.starts_with(prefix))
+        };
+        changes.retain(|(key, _)| !is_of_dumbbell(key));
+        let bench = Bench::run(&trial, &ECCP_DEMANDS, &changes)?;
+        judge_period(&mut trial, "ECCP", period, &bench.flow_gbps());
+    }
+    add("figure 2.21", trial);
+    let mut trial = Trial::new(false, None);
+    let changes = overridden(setting, [("duration", "\"400ms\"".to_owned())]);
+    let bench = Bench::run(&trial, &ECCP_DUMBBELL, &changes)?;
+    // With lost frames the link carries retransmissions, and the share of probes is unknown: the claim fails.
+    let share = if bench.lost() > 0.0 { f64::NAN } else { probe_percent(&bench) };
+    trial.check(Check::new("ECCP: probes, of the link", "%", share, Relation::AtMost, 5.0, 0.0));
+    add("section 2.4", trial);
+    let mut trial = Trial::new(false, None);
+    for buffer_kb in NEW_FLOW_BUFFERS_KB {
+        let begins = buffer_kb as f64 * 8.0 / 1e3;
+        let own = [
+            ("duration", "\"400ms\"".to_owned()),
+            ("switch.egress_threshold", format!("\"{buffer_kb}KB\"")),
+            ("traffic.3.transport", transport(setting, [("initial_rate", format!("\"{begins}Gbps\""))])),
+            ("traffic.3.start", "\"300ms\"".to_owned()),
+        ];
+        let bench = Bench::run(&trial, &ECCP_DUMBBELL, &overridden(setting, own))?;
+        judge_new_flow(&mut trial, "ECCP", buffer_kb, bench.lost());
+    }
+    add("equation 2.21", trial);
+    Ok(claims)
+}
+
+/// Returns the claims of figure 2.19. They depend on no choice of the space, so that a process judges them once.
+fn strain_claims() -> Result<Vec<Claim>, Failure> {
+    static CLAIMS: Mutex<Option<Vec<Claim>>> = Mutex::new(None);
+    let mut known = CLAIMS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(claims) = &*known {
+        return Ok(claims.clone());
+    }
+    let mut trial = Trial::new(true, None);
+    strains(&mut trial)?;
+    let claims: Vec<Claim> = trial.checks.into_iter().map(|check| Claim { figure: "figure 2.19", check }).collect();
+    *known = Some(claims.clone());
+    Ok(claims)
 }

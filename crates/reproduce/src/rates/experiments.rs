@@ -94,7 +94,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         source: "thesis, section 2.4",
         seconds: 6,
         quick_seconds: 2,
-        choices: eccp_dumbbell::CHOICES,
+        choices: eccp_dumbbell::CHOICES_OF_ANY_ESTIMATE,
         run: eccp_probes::overhead,
     },
     Experiment {

@@ -51,7 +51,7 @@ fn io_error(path: &Path) -> impl FnOnce(io::Error) -> SearchFailure {
     move |error| SearchFailure::Io { path, error }
 }
 
-/// Folder of a search. Results are appended to the file of one part.
+/// Folder of a search. Results are appended to the file of one part, a group of settings per line.
 #[derive(Debug)]
 pub struct SearchFolder {
     path: PathBuf,
@@ -70,7 +70,7 @@ fn description(space: &Space) -> Value {
             json!({ "name": choice.name, "source": choice.source, "alternatives": labels })
         })
         .collect();
-    json!({ "search": space.paper, "version": env!("CARGO_PKG_VERSION"), "choices": choices })
+    json!({ "search": space.paper, "version": env!("CARGO_PKG_VERSION"), "revision": space.revision, "choices": choices })
 }
 
 impl SearchFolder {
@@ -106,12 +106,13 @@ impl SearchFolder {
         Ok(SearchFolder { path: path.to_owned(), file: Mutex::new(file), file_path })
     }
 
-    /// Appends the result of a point.
+    /// Appends the results of a group of settings with common runs as one line, so that an interruption never leaves a
+    /// part of a group.
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn add(&self, result: &PointResult) -> Result<(), SearchFailure> {
-        let line = serde_json::to_string(result).map(|text| text + "\n").map_err(io::Error::other);
+    pub fn add(&self, results: &[PointResult]) -> Result<(), SearchFailure> {
+        let line = serde_json::to_string(results).map(|text| text + "\n").map_err(io::Error::other);
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         line.and_then(|line| file.write_all(line.as_bytes())).map_err(io_error(&self.file_path))
     }
@@ -135,10 +136,8 @@ impl SearchFolder {
         for file in files {
             let text = fs::read_to_string(&file).map_err(io_error(&file))?;
             for (at, line) in text.split_inclusive('\n').enumerate() {
-                match serde_json::from_str::<PointResult>(line) {
-                    Ok(result) => {
-                        results.insert(result.point, result);
-                    }
+                match serde_json::from_str::<Vec<PointResult>>(line) {
+                    Ok(group) => results.extend(group.into_iter().map(|result| (result.point, result))),
                     // Only an incomplete line ends before the end of its JSON value.
                     Err(error) if error.is_eof() => cut += 1,
                     Err(error) => {
@@ -185,8 +184,8 @@ mod tests {
         }
     }
 
-    fn result(point: u64) -> PointResult {
-        PointResult { point, setting: BTreeMap::new(), claims: Vec::new() }
+    fn result(point: u64) -> [PointResult; 1] {
+        [PointResult { point, setting: BTreeMap::new(), claims: Vec::new() }]
     }
 
     #[test]

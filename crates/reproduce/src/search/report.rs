@@ -20,17 +20,24 @@ pub struct SearchReport {
     pub settings: u64,
     /// Number of settings that were judged.
     pub judged: usize,
+    /// Number of settings that were dismissed after a part of their runs, and the reason.
+    pub dismissed: usize,
+    /// Reason for which settings are dismissed.
+    pub dismissal: &'static str,
     /// Number of incomplete lines, which interrupted runs have left; the points of these lines are not judged.
     pub cut_lines: usize,
     /// The point whose setting satisfies most claims; of several such points, the first.
     pub best: Option<PointResult>,
-    /// Number of claims.
+    /// Number of claims of the best setting.
     pub claims: usize,
+    /// Number of claims that are judged at all settings. Only promising settings are judged on the others.
+    pub common_claims: usize,
     /// Claims of each figure.
     pub figures: Vec<FigureReport>,
-    /// Claims that no setting satisfies.
+    /// Claims that no setting satisfies, of those that are judged at all settings.
     pub never: Vec<String>,
-    /// Pairs of claims that no setting satisfies together, although some setting satisfies each.
+    /// Pairs of claims that no setting satisfies together, although some setting satisfies each, of those that are
+    /// judged at all settings.
     pub excluded_pairs: Vec<[String; 2]>,
 }
 
@@ -41,6 +48,8 @@ pub struct FigureReport {
     pub figure: String,
     /// Number of claims of the figure.
     pub claims: usize,
+    /// Number of settings that are judged on them.
+    pub judged: usize,
     /// Largest number of these claims that one setting satisfies.
     pub most: usize,
     /// The first point whose setting satisfies this number of claims.
@@ -50,18 +59,17 @@ pub struct FigureReport {
     pub whole: usize,
 }
 
-fn passes(claims: &[ClaimResult]) -> usize {
-    claims.iter().filter(|claim| claim.pass).count()
-}
-
 impl SearchReport {
     /// Computes the report from the results, by point. Points from the number of settings on repeat earlier settings
     /// and are ignored.
     pub fn new(space: &'static Space, results: &BTreeMap<u64, PointResult>, cut_lines: usize) -> SearchReport {
-        let results: Vec<&PointResult> = results.values().filter(|it| it.point < space.settings()).collect();
+        let results = results.values().filter(|it| it.point < space.settings());
+        let (results, dismissed): (Vec<&PointResult>, Vec<_>) = results.partition(|it| !it.claims.is_empty());
         // Of several results with equally many satisfied claims, the first.
-        let best = results.iter().rev().max_by_key(|it| passes(&it.claims)).map(|it| (*it).clone());
-        let names: Vec<&str> = best.iter().flat_map(|it| &it.claims).map(|claim| claim.claim.as_str()).collect();
+        let best = results.iter().rev().max_by_key(|it| it.passes()).map(|it| (*it).clone());
+        let all: Vec<&str> = best.iter().flat_map(|it| &it.claims).map(|claim| claim.claim.as_str()).collect();
+        let is_common = |name: &&str| results.iter().all(|it| it.claims.iter().any(|claim| claim.claim == *name));
+        let names: Vec<&str> = all.iter().copied().filter(is_common).collect();
         // Per claim: a bit for each result, set if the claim holds at this setting.
         let holds: Vec<Vec<u64>> = names.iter().map(|name| bits(&results, name)).collect();
         let never = |at: &usize| holds[*at].iter().all(|&word| word == 0);
@@ -79,8 +87,11 @@ impl SearchReport {
             search: space.paper,
             settings: space.settings(),
             judged: results.len(),
+            dismissed: dismissed.len(),
+            dismissal: space.dismissal,
             cut_lines,
-            claims: names.len(),
+            claims: all.len(),
+            common_claims: names.len(),
             figures: figures(&results),
             never: (0..names.len()).filter(never).map(|at| names[at].to_owned()).collect(),
             excluded_pairs,
@@ -97,14 +108,16 @@ impl SearchReport {
             self.search,
             self.judged,
             counted(self.settings, "setting"),
-            counted(self.claims as u64, "claim"),
+            counted(self.common_claims as u64, "claim"),
         );
+        if self.dismissed != 0 {
+            let _ = writeln!(out, "{} more dismissed: {}", self.dismissed, self.dismissal);
+        }
         if self.cut_lines != 0 {
             let _ = writeln!(out, "{} that an interruption cut: judged again", counted(self.cut_lines as u64, "line"));
         }
         let Some(best) = &self.best else { return out + "no setting is judged yet: nothing follows\n" };
-        let _ =
-            writeln!(out, "\nbest setting, point {}: {} of {} claims", best.point, passes(&best.claims), self.claims);
+        let _ = writeln!(out, "\nbest setting, point {}: {} of {} claims", best.point, best.passes(), self.claims);
         for (choice, label) in &best.setting {
             let _ = writeln!(out, "  {choice}: {label}");
         }
@@ -114,11 +127,11 @@ impl SearchReport {
             .figures
             .iter()
             .map(|it| {
-                let numbers = [it.claims as u64, it.most as u64, it.point, it.whole as u64];
+                let numbers = [it.claims as u64, it.judged as u64, it.most as u64, it.point, it.whole as u64];
                 std::iter::once(it.figure.clone()).chain(numbers.map(|number| number.to_string())).collect()
             })
             .collect();
-        let columns = ["figure", "claims", "most by one setting", "its point", "settings with all"];
+        let columns = ["figure", "claims", "judged settings", "most by one setting", "its point", "settings with all"];
         out += "\nfailed claims of a figure are open choices only if one setting satisfies all of the figure\n";
         out += &table(&columns, &rows, 1, Layout::Fixed, 2);
         list(&mut out, "claims that no setting satisfies", self.never.iter().cloned());
@@ -175,13 +188,15 @@ fn figures(results: &[&PointResult]) -> Vec<FigureReport> {
             let whole = usize::from(most == claims);
             match figures.iter_mut().find(|it| it.figure == figure) {
                 Some(known) => {
+                    known.judged += 1;
                     known.whole += whole;
                     if most > known.most {
                         (known.most, known.point) = (most, result.point);
                     }
                 }
                 None => {
-                    figures.push(FigureReport { figure: figure.to_owned(), claims, most, point: result.point, whole })
+                    let (figure, point) = (figure.to_owned(), result.point);
+                    figures.push(FigureReport { figure, claims, judged: 1, most, point, whole });
                 }
             }
         }
@@ -214,14 +229,43 @@ mod tests {
         let results = [point(0, [1, 0, 0, 0]), point(4, [0, 1, 1, 0]), point(7, [1, 1, 0, 0]), point(9, [0, 0, 1, 0])];
         let report = SearchReport::new(SPACES[0], &results.into_iter().collect(), 0);
         let best = report.best.as_ref().unwrap();
-        assert_eq!((report.judged, best.point, report.claims), (4, 4, 4), "the first of two with two claims");
-        let figures: Vec<_> = report.figures.iter().map(|it| (it.claims, it.most, it.point, it.whole)).collect();
-        assert_eq!(figures, [(2, 2, 7, 1), (2, 1, 4, 0)]);
+        assert_eq!(
+            (report.judged, best.point, report.claims, report.common_claims),
+            (4, 4, 4, 4),
+            "the first of two with two claims"
+        );
+        let figures: Vec<_> =
+            report.figures.iter().map(|it| (it.claims, it.judged, it.most, it.point, it.whole)).collect();
+        assert_eq!(figures, [(2, 4, 2, 7, 1), (2, 4, 1, 4, 0)]);
         assert_eq!(report.never, ["claim 3"]);
         assert_eq!(report.excluded_pairs, [["claim 0", "claim 2"]]);
         let text = report.text();
         assert!(text.contains("best setting, point 4: 2 of 4 claims"), "{text}");
         assert!(text.contains("claim 3: 2 Gbps, required < 1"), "{text}");
+    }
+
+    /// Claims of a later stage, which only some settings are judged on, belong to no pair and are never "satisfied by no
+    /// setting".
+    #[test]
+    fn pairs_are_of_claims_that_all_settings_are_judged_on() {
+        let mut results: BTreeMap<u64, PointResult> =
+            [point(0, [1, 0, 0, 1]), point(4, [0, 1, 1, 0]), point(9, [1, 0, 0, 0])].into_iter().collect();
+        results.get_mut(&9).unwrap().claims.truncate(2);
+        let report = SearchReport::new(SPACES[0], &results, 0);
+        assert_eq!((report.claims, report.common_claims), (4, 2));
+        assert_eq!(report.excluded_pairs, [["claim 0", "claim 1"]]);
+        assert!(report.never.is_empty());
+        let figures: Vec<_> = report.figures.iter().map(|it| (it.judged, it.most)).collect();
+        assert_eq!(figures, [(3, 1), (2, 1)]);
+    }
+
+    #[test]
+    fn dismissed_settings_are_counted_apart() {
+        let mut results: BTreeMap<u64, PointResult> = [point(0, [1, 0, 0, 1]), point(4, [0; 4])].into_iter().collect();
+        results.get_mut(&4).unwrap().claims.clear();
+        let report = SearchReport::new(SPACES[0], &results, 0);
+        assert_eq!((report.judged, report.dismissed, report.common_claims), (1, 1, 4));
+        assert!(report.text().contains("\n1 more dismissed: "), "{}", report.text());
     }
 
     #[test]
