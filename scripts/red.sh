@@ -68,7 +68,11 @@ awk -F'\t' -v list="$list" '
         class = $2 == "" ? "unclassified" : $2
         sub(/ \| .*/, "", class)
         listed[$1] = class
-        if (outcome[$1] == "fails") { classes[class]++; next }
+        if (outcome[$1] == "fails") {
+            classes[class]++
+            if (class == "open choice" && $2 !~ / \| search: /) unsearched++
+            next
+        }
         wrong[++wrongs] = (outcome[$1] == "" ? "is no check" : outcome[$1]) ", and must leave the list: " $1
     }
     END {
@@ -80,6 +84,7 @@ awk -F'\t' -v list="$list" '
         printf "%d hold, %d fail, %d are not judged\n", count["holds"], count["fails"], count["not judged"]
         known = split("paper'"'"'s slip,open choice,ours to fix,unknown,unclassified", names, ",")
         for (i = 1; i <= known; i++) if (classes[names[i]] > 0) printf "known to fail, %s: %d\n", names[i], classes[names[i]]
+        if (unsearched > 0) printf "%d of the open choices are not searched\n", unsearched
         for (i = 1; i <= wrongs; i++) print wrong[i]
         if (wrongs == 0) print list " is exact"
         exit wrongs > 0

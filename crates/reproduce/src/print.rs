@@ -67,11 +67,15 @@ struct PrintedCheck<'a> {
 struct Known {
     class: Option<Class>,
     command: Option<&'static str>,
+    /// Figure of the search from which the class follows, `not searched` for an open choice without a search.
+    search: Option<&'static str>,
 }
 
 impl Known {
     fn of(red: &Red<'static>) -> Known {
-        Known { class: red.because.map(|(class, _)| class), command: red.because.map(|(_, command)| command) }
+        let class = red.because.map(|(class, _)| class);
+        let search = red.search.or((class == Some(Class::OpenChoice)).then_some("not searched"));
+        Known { class, command: red.because.map(|(_, command)| command), search }
     }
 }
 
@@ -313,7 +317,9 @@ mod tests {
         let document: serde_json::Value =
             serde_json::from_str(&json(&[result(id, measured.trial.checks.clone())])).unwrap();
         let in_json = |index: usize| &document["experiments"][0]["checks"][index]["known"];
-        assert_eq!(*in_json(1), serde_json::json!({ "class": class.name(), "command": command }));
+        let search = red.search.or((class == Class::OpenChoice).then_some("not searched"));
+        let expected = serde_json::json!({ "class": class.name(), "command": command, "search": search });
+        assert_eq!(*in_json(1), expected);
         assert!([0, 2, 3].into_iter().all(|index| in_json(index).is_null()), "{document}");
         let expected = format!(
             "1 of 3 claims of 1 experiment hold; 1 of the 2 that fail are known to: 1 {}; 1 not judged (quick run)\n",

@@ -2,13 +2,15 @@
 //! full runs.
 //!
 //! ```text
-//! experiment: check | class | command or part of the experiment that shows the cause
+//! experiment: check | class | command or part of the experiment that shows the cause | search: figure
 //! ```
 //!
-//! Both lists are compiled into the program. `scripts/red.sh` verifies that each list is exact.
+//! Both lists are compiled into the program. `scripts/red.sh` verifies that each list is exact. The last field is for
+//! checks of a paper with a search over its open choices, and names a figure of the search. Its class follows from the
+//! [summary](searched_class) of the search. `open choice` without this field is not backed by a search.
 
 use super::experiments;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -55,6 +57,39 @@ pub struct Red<'a> {
     /// Class, and the command or part of the experiment that shows the cause; `None` if the failure is not classified
     /// yet.
     pub because: Option<(Class, &'a str)>,
+    /// Figure of the paper's search from whose result the class follows.
+    pub search: Option<&'a str>,
+}
+
+/// Summaries of searches, by paper: what `reproduce --search PAPER --json` printed.
+const SEARCHES: [(&str, &str); 1] = [("eccp", include_str!("../experiments/eccp/search.json"))];
+
+/// The part of a search's summary from which classes follow.
+#[derive(Debug, Deserialize)]
+struct Summary {
+    figures: Vec<SearchedFigure>,
+}
+
+/// Number of judged settings that satisfy all claims of a figure.
+#[derive(Debug, Deserialize)]
+struct SearchedFigure {
+    figure: String,
+    whole: usize,
+}
+
+/// Returns the class of the failed checks of a figure by the search of its paper: `open choice` if one of the judged
+/// settings satisfies all claims of the figure, else `unknown`. `None` if the paper has no summary of a search, or the
+/// summary does not have the figure.
+pub fn searched_class(paper: &str, figure: &str) -> Option<Class> {
+    static SUMMARIES: OnceLock<Vec<(&str, Summary)>> = OnceLock::new();
+    // A unit test ensures that the summaries can be parsed.
+    let parse = || {
+        let parsed = SEARCHES.map(|(paper, text)| (paper, serde_json::from_str(text).expect("part of the program")));
+        parsed.into_iter().collect()
+    };
+    let (_, summary) = SUMMARIES.get_or_init(parse).iter().find(|(known, _)| *known == paper)?;
+    let whole = summary.figures.iter().find(|it| it.figure == figure)?.whole;
+    Some(if whole > 0 { Class::OpenChoice } else { Class::Unknown })
 }
 
 /// Returns the name of the class under which a failed check is counted in the output.
@@ -113,6 +148,11 @@ fn line(written: &str) -> Result<Red<'_>, String> {
         Some((key, because)) => (key, Some(because)),
         None => (written, None),
     };
+    // The command may contain ` | `.
+    let (because, search) = match because.and_then(|because| because.rsplit_once(" | search: ")) {
+        Some((because, figure)) => (Some(because), Some(figure)),
+        None => (because, None),
+    };
     let Some((experiment, check)) = key.split_once(": ").filter(|(_, check)| !check.trim().is_empty()) else {
         return Err(format!("`{written}` is not `experiment: check | class | command`"));
     };
@@ -128,7 +168,18 @@ fn line(written: &str) -> Result<Red<'_>, String> {
             None => Err(format!("there is no class `{class}`, only {}", Class::ALL.map(Class::name).join(", "))),
         }
     });
-    Ok(Red { experiment, check, because: because.transpose()? })
+    let because = because.transpose()?;
+    if let (Some(figure), Some(paper)) = (search, experiment.split('/').next()) {
+        let by_search = searched_class(paper, figure)
+            .ok_or_else(|| format!("the search of {paper} has no `{figure}`: write `search: ` and a figure of it"))?;
+        if let Some((class @ (Class::OpenChoice | Class::Unknown), _)) = because
+            && class != by_search
+        {
+            let (class, by_search) = (class.name(), by_search.name());
+            return Err(format!("the search of {paper} makes `{figure}` `{by_search}`, not `{class}`"));
+        }
+    }
+    Ok(Red { experiment, check, because, search })
 }
 
 fn built_in(text: &'static str) -> Vec<Red<'static>> {
@@ -165,11 +216,12 @@ mod tests {
     fn a_line_has_a_class_and_what_shows_it_or_is_unclassified() {
         let text = "# why\npabo/drop: a: b, c\ntrim/ecmp: d | open choice | tidegate run x.toml | head\n";
         let expected = [
-            Red { experiment: "pabo/drop", check: "a: b, c", because: None },
+            Red { experiment: "pabo/drop", check: "a: b, c", because: None, search: None },
             Red {
                 experiment: "trim/ecmp",
                 check: "d",
                 because: Some((Class::OpenChoice, "tidegate run x.toml | head")),
+                search: None,
             },
         ];
         let list = read(text).unwrap();
@@ -180,6 +232,28 @@ mod tests {
             assert_eq!(read(&text).unwrap()[0].because, Some((class, "README.md")));
         }
         assert_eq!(read("# nothing fails\n").unwrap(), []);
+    }
+
+    /// The class of a searched figure is that of the search: nothing else can be written. A slip of the paper needs no
+    /// search.
+    #[test]
+    fn the_class_of_a_searched_figure_follows_from_the_search() {
+        let figure = "figure 2.10";
+        let by_search = searched_class("eccp", figure).unwrap();
+        let other = if by_search == Class::Unknown { Class::OpenChoice } else { Class::Unknown };
+        let parsed = |class: Class, figure: &str| {
+            let text = format!("eccp/fig2.10: a | {} | tidegate x | head | search: {figure}", class.name());
+            let list = parse(&text, |_| true).map_err(|error| error.to_string())?;
+            let because = list[0].because.map(|(class, command)| (class.name(), command.to_owned()));
+            Ok::<_, String>((because, list[0].search.map(str::to_owned)))
+        };
+        let expected = (Some((by_search.name(), "tidegate x | head".to_owned())), Some(figure.to_owned()));
+        assert_eq!(parsed(by_search, figure), Ok(expected));
+        assert!(parsed(Class::PapersSlip, figure).is_ok());
+        let error = parsed(other, figure).unwrap_err();
+        assert!(error.contains(&format!("`{}`, not `{}`", by_search.name(), other.name())), "{error}");
+        assert!(parsed(by_search, "figure 9").unwrap_err().contains("the search of eccp has no `figure 9`"));
+        assert_eq!(searched_class("pabo", "figure 5"), None);
     }
 
     #[test]
@@ -216,6 +290,42 @@ mod tests {
             let error = read(text).unwrap_err();
             assert!(error.contains(problem), "{text}: {error}");
         }
+    }
+
+    /// `open choice` and `unknown` of a paper with a summary of a search name the figure from whose result they follow.
+    /// With `UPDATE_DOCS=1` the test writes the classes that follow from a new summary.
+    #[test]
+    fn checks_of_a_searched_paper_have_the_class_of_their_figure() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("experiments");
+        for name in ["red.txt", "red-full.txt"] {
+            let path = folder.join(name);
+            let text = std::fs::read_to_string(&path).unwrap();
+            if std::env::var_os("UPDATE_DOCS").is_some() {
+                std::fs::write(&path, with_searched_classes(&text)).unwrap();
+            }
+            for written in text.lines() {
+                let of_search = SEARCHES.iter().any(|(paper, _)| written.starts_with(&format!("{paper}/")));
+                let open = [Class::OpenChoice, Class::Unknown];
+                let is_open = open.iter().any(|class| written.contains(&format!(" | {} | ", class.name())));
+                assert!(!(of_search && is_open) || written.contains(" | search: "), "{name}: no search: {written}");
+            }
+            assert_eq!(text, with_searched_classes(&text), "UPDATE_DOCS=1 writes the classes of the search");
+        }
+    }
+
+    /// Returns the list with the class of the search in each line that names one, except slips of the paper.
+    fn with_searched_classes(text: &str) -> String {
+        let line = |written: &str| {
+            let new = || {
+                let figure = written.rsplit_once(" | search: ")?.1;
+                let class = searched_class(written.split('/').next()?, figure)?;
+                let open = [Class::OpenChoice, Class::Unknown].map(|class| format!(" | {} | ", class.name()));
+                let old = open.iter().find(|old| written.contains(*old))?;
+                Some(written.replacen(old, &format!(" | {} | ", class.name()), 1))
+            };
+            new().unwrap_or_else(|| written.to_owned()) + "\n"
+        };
+        text.lines().map(line).collect()
     }
 
     #[test]

@@ -106,7 +106,10 @@ fn check_receiver_driven(context: &Context<'_>, parts: &Parts) {
 
 /// Refuses random payloads together with outputs that number packets by multiples of the payload.
 fn check_payload_lengths(context: &Context<'_>, parts: &Parts) {
-    let random = |transport: &TransportParameters| matches!(transport, TransportParameters::Roce(it) if it.has_random_payloads());
+    let random = |transport: &TransportParameters| match transport {
+        TransportParameters::Roce(parameters) => parameters.has_random_payloads(),
+        _ => false,
+    };
     if let Some(output) = parts.watch.record.packet_numbers()
         && let Some((key, ..)) = parts.transports().iter().find(|(.., transport)| random(transport))
     {

@@ -175,6 +175,33 @@ fn update(text: &mut String, listed: &BTreeMap<(String, String), String>) {
     }
 }
 
+/// Returns the page with the class of the list in each row of a failed check.
+fn with_classes(text: &str, listed: &BTreeMap<(String, String), String>) -> String {
+    let row = |line: &str| {
+        let mut cells: Vec<&str> = line.split(" | ").collect();
+        let class = (cells.len() == 7 && cells[5] == "**red**").then(|| {
+            let key = (cells[0].trim_start_matches("| ").to_owned(), name_of(cells[1]).to_owned());
+            listed.get(&key).map_or("unclassified".to_owned(), |class| cell(class))
+        });
+        let class = class.map(|class| class + " |");
+        if let Some(class) = &class {
+            cells[6] = class;
+        }
+        cells.join(" | ") + "\n"
+    };
+    text.lines().map(row).collect()
+}
+
+#[test]
+fn a_row_gets_the_class_of_the_list() {
+    let key = |check: &str| ("pabo/drop".to_owned(), check.to_owned());
+    let listed = BTreeMap::from([(key("a"), "unknown".to_owned())]);
+    let text =
+        "# Claims\n| pabo/drop | a | % | 1 | 2 | **red** | open choice |\n| pabo/drop | b | % | 1 | 1 | holds |  |\n";
+    assert_eq!(with_classes(text, &listed), text.replace("open choice", "unknown"));
+    assert!(with_classes(text, &BTreeMap::new()).contains("| **red** | unclassified |\n"));
+}
+
 #[test]
 fn red_checks_of_the_tables_are_those_of_the_list() {
     let _page = PAGE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -183,6 +210,7 @@ fn red_checks_of_the_tables_are_those_of_the_list() {
     let listed = listed();
     if std::env::var_os("UPDATE_DOCS").is_some() {
         update(&mut text, &listed);
+        text = with_classes(&text, &listed);
         fs::write(&path, &text).unwrap();
     }
     for paper in papers() {

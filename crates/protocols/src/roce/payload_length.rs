@@ -47,7 +47,7 @@ mod tests {
         assert_eq!((lengths.iter().min(), lengths.iter().max()), (Some(&900), Some(&950)));
     }
 
-    /// By hand from the first two uniform numbers u, v of the streams of flow 7: 938 + 150 sqrt(-2 ln(1 - u)) cos(2 pi v).
+    /// By hand from the first two uniform numbers u, v of each stream: 938 + 150 sqrt(-2 ln(1 - u)) cos(2 pi v).
     #[test]
     fn a_length_depends_on_its_flow_and_first_byte_only() {
         let of = |flow, seq| payload_bytes(&connection(), flow, seq);

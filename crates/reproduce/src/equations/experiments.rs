@@ -2,6 +2,7 @@
 
 use super::dumbbell::dumbbell;
 use super::eccp::{lemma_2_1, lemma_2_2, phase};
+use super::eccp_rates::rates;
 use super::hetflow::{cubic, means, portrait};
 use super::hetflow_lemmas::{lemma_3_1, lemma_3_2, lemma_3_3};
 use super::hetflow_packets::{beside, drift, testbed};
@@ -39,6 +40,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         "thesis, figure 2.8 and section 2.6",
         phase,
     ),
+    of("eccp/fig2.17", "ECCP: bounds of the rates of four equal flows", "thesis, figure 2.17", rates),
     of("eccp/fluid", "ECCP as a fluid over the delays of figure 2.10", "thesis, figure 2.10", dumbbell),
     of(
         "hetflow/fig3.5",

@@ -3,6 +3,7 @@
 
 mod dumbbell;
 mod eccp;
+mod eccp_rates;
 mod experiments;
 mod hetflow;
 mod hetflow_lemmas;

@@ -87,7 +87,8 @@ pub static SPACE: Space = Space {
         },
         OpenChoice {
             name: ESTIMATE,
-            source: "sections 2.4.1.3 and 2.6; (2.9) counts data only; ranges of the maximum and of R not given in (2.4)",
+            source: "sections 2.4.1.3 and 2.6; (2.9) counts data only; ranges of the maximum and of R not given \
+                     in (2.4)",
             alternatives: &[
                 one("measured", &[("host.transport.estimate", "\"measured\"")]),
                 one(
@@ -266,8 +267,8 @@ fn passes(claims: &[Claim]) -> usize {
     claims.iter().filter(|claim| claim.check.outcome() == Outcome::Holds).count()
 }
 
-/// Returns whether a run at the shortest delay, where the thesis has a queue below 7 KB and means from 9 to 10 Gbps, has
-/// a standing queue or an idle link. Its longest queue at any delay is of 299 KB.
+/// Returns whether a run at the shortest delay, where the thesis has a queue below 7 KB and means from 9 to 10 Gbps,
+/// has a standing queue or an idle link. Its longest queue at any delay is of 299 KB.
 fn has_collapsed(run: &Shown) -> bool {
     quantile(&run.queue_kb, 0.99) >= 250.0 || quantile(&run.cross, 0.25) < 5.0
 }

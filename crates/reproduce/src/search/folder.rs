@@ -70,7 +70,8 @@ fn description(space: &Space) -> Value {
             json!({ "name": choice.name, "source": choice.source, "alternatives": labels })
         })
         .collect();
-    json!({ "search": space.paper, "version": env!("CARGO_PKG_VERSION"), "revision": space.revision, "choices": choices })
+    let version = env!("CARGO_PKG_VERSION");
+    json!({ "search": space.paper, "version": version, "revision": space.revision, "choices": choices })
 }
 
 impl SearchFolder {

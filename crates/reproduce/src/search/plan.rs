@@ -1,5 +1,5 @@
-//! Order in which a search judges settings: the settings of [`Space::starts`], then rounds of a walk over the whole space, followed by one pass of coordinate
-//! descent from the best setting.
+//! Order in which a search judges settings: the settings of [`Space::starts`], then rounds of a walk over the whole
+//! space, followed by one pass of coordinate descent from the best setting.
 //!
 //! The order of a part depends only on the space, the part and the results of this part, not on the number of threads
 //! or on interruptions. A continued search follows the same order, and skips what is judged already.

@@ -244,8 +244,8 @@ mod tests {
         assert!(text.contains("claim 3: 2 Gbps, required < 1"), "{text}");
     }
 
-    /// Claims of a later stage, which only some settings are judged on, belong to no pair and are never "satisfied by no
-    /// setting".
+    /// Claims of a later stage, which only some settings are judged on, belong to no pair, and are not claims that no
+    /// setting satisfies.
     #[test]
     fn pairs_are_of_claims_that_all_settings_are_judged_on() {
         let mut results: BTreeMap<u64, PointResult> =
