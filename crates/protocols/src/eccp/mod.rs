@@ -1,6 +1,6 @@
 //! ECCP (M. F. Bahnasy, Lossless Ethernet and its Applications, thesis, ETS Montreal, chapter 2): trains of probes
-//! estimate the available bandwidth of the path. A sender adapts its rate so that some bandwidth stays available. Trains
-//! need no switch support.
+//! estimate the available bandwidth of the path. A sender adapts its rate so that some bandwidth stays available.
+//! Trains need no switch support.
 //!
 //! ```text
 //!  rate controller (here) ──data──▶ receiver

@@ -12,7 +12,8 @@ const PRINTED_GBPS: [f64; 2] = [2.293, 1.49];
 
 /// Returns the rate in Gbps that each of four equal flows reaches before the first notification can cut it. A cut needs
 /// Fb < 0; from A_old = 1, (2.6) gives Fb = A_r - A_eq + w (A_r - 1), which is negative below
-/// A_r = (A_eq + w) / (1 + w). With `probes`, the mean load of the probes of all flows, AvT R / 2 each, reduces the available bandwidth of (2.9).
+/// A_r = (A_eq + w) / (1 + w). With `probes`, the mean load of the probes of all flows, AvT R / 2 each, reduces the
+/// available bandwidth of (2.9).
 fn uncut_gbps(probes: bool) -> f64 {
     let p = parameters(GAINS[0].1, false);
     let ratio = (p.equilibrium + p.weight) / (1.0 + p.weight);

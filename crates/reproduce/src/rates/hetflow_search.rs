@@ -6,7 +6,7 @@ use super::hetflow_peers::{of_many, of_round_trips, of_sizes};
 use super::peers::{Case, Compared, Peer};
 use crate::failure::Failure;
 use crate::registry::HETFLOW_DUMBBELL;
-use crate::search::{self, Alternative, OpenChoice, Setting, Space};
+use crate::search::{self, Alternative, Judged, OpenChoice, Setting, Space};
 use crate::trial::Trial;
 
 /// Measurement interval of a run, in ms; the full experiments measure up to 1000 ms.
@@ -17,7 +17,8 @@ const fn one(label: &'static str, changes: &'static [(&'static str, &'static str
     Alternative { label, changes }
 }
 
-/// Parameter space. A key `hetflow` or `timely` is a parameter of this congestion control only.
+/// Parameter space. A key `hetflow` or `timely` is a parameter of this congestion control only, and `all` one of every
+/// congestion control.
 pub static SPACE: Space = Space {
     paper: "hetflow",
     choices: &[
@@ -105,16 +106,32 @@ pub static SPACE: Space = Space {
             alternatives: &[one("ahead of data", &[]), one("in the class of data", &[("host.reply_class", "3")])],
         },
         OpenChoice {
+            name: "frame lengths",
+            source: "section 3.5.2: N(600, 150) B",
+            alternatives: &[
+                one("the mean", &[]),
+                one("deviation of 150 B", &[("all", "payload_deviation = \"150B\"")]),
+            ],
+        },
+        OpenChoice {
             name: "seed",
             source: "not given",
             alternatives: &[one("1", &[("seed", "1")]), one("2", &[("seed", "2")]), one("3", &[("seed", "3")])],
         },
     ],
+    judged_together: None,
+    starts: &[
+        &[(DEMAND, "1.06 equal shares")],
+        &[("starts of the flows", "within 300 ms"), ("additive increase of TIMELY", "100 Mbps")],
+        &[("segment of TIMELY", "a frame")],
+    ],
+    revision: 1,
+    dismissal: "",
     judge,
 };
 
 /// Judges the claims of figures 3.9 to 3.13 at one setting of the parameters.
-fn judge(setting: &Setting) -> Result<Vec<search::Claim>, Failure> {
+fn judge(setting: &Setting) -> Result<Vec<Judged>, Failure> {
     let mut claims = Vec::new();
     let mut judge_case = |figure: &'static str, of: &str, case: Case, judge: fn(&Claim, &mut Trial)| {
         let mut trial = Trial::new(false, None);
@@ -129,7 +146,7 @@ fn judge(setting: &Setting) -> Result<Vec<search::Claim>, Failure> {
     judge_case("figure 3.11", "38 flows, 100 Gbps", of_many(100), |claim, trial| claim.hundred(trial))?;
     judge_case("figure 3.12", "RTTs of 60 to 180 us", of_round_trips(), |claim, trial| claim.round_trips(trial))?;
     judge_case("figure 3.13", "frames of 200 to 1400 B", of_sizes(), |claim, trial| claim.sizes(trial))?;
-    Ok(claims)
+    Ok(vec![Judged { alternative: 0, claims }])
 }
 
 /// Runs `case` at this setting with the congestion controls that the thesis compares.
@@ -153,6 +170,7 @@ fn changed(mut case: Case, demand: &str, changes: Vec<(&'static str, String)>) -
         match key {
             "hetflow" => case.parameters.push((Peer::HetFlow, value)),
             "timely" => case.parameters.push((Peer::Timely, value)),
+            "all" => case.parameters.extend(CLAIMED.iter().map(|&peer| (peer, value.clone()))),
             // The cables of figure 3.12 are given.
             "fabric.link.edge.delay" if case.source.name != HETFLOW_DUMBBELL.name => {}
             _ => case.changes.push((key, value)),
