@@ -206,7 +206,7 @@ fn over_hash_seeds(trial: &mut Trial) -> Result<(), Failure> {
     let (mut rows, mut both) = (Vec::new(), 0);
     for seed in 0..seeds {
         let own = ("routing.hash_seed", seed.to_string());
-        let with = Series::of(trial.setup(&TAGGER_FIG12, &[own.clone()])?, &TAGGER_FIG12)?;
+        let with = Series::of(trial.setup(&TAGGER_FIG12, std::slice::from_ref(&own))?, &TAGGER_FIG12)?;
         let none = (NO_TAGS.0, NO_TAGS.1.to_owned());
         let without = Series::of(trial.setup(&TAGGER_FIG12, &[own, none])?, &TAGGER_FIG12)?;
         let kept = |entry| with.last_half(entry) / with.gbps(entry, CHANGE / 2, CHANGE);

@@ -99,7 +99,7 @@ fn headers(
         join(&[switch.changes_with(room), vec![pairs(64, receivers), size, ("duration", "3ms".into())]]);
     // With one receiver and large header queues, tens of thousands of headers are queued and tracing all flows is slow,
     // so only two flows are traced.
-    let many = receivers == 1 && !room.is_some_and(|room| room.full == Room::HTSIM.full);
+    let many = receivers == 1 && room.is_none_or(|room| room.full != Room::HTSIM.full);
     let flows: &[u64] = if many { &[0, 51] } else { &[] };
     let seen = Seen::of(trial, START, &changes, flows)?;
     let arrival = SHARES.map(|share| quantile(&seen.headers_us, share));

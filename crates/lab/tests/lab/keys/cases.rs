@@ -274,7 +274,7 @@ const CASES: &[Case] = &[
     ),
     with("switch.overload.half_share", &[], &[], &["1/4"]),
     with("switch.overload.signal_load", &[], &[("switch.overload.recirculation_rate", "100Mbps")], &["recirculation"]),
-    with("switch.overload.metered", &[], &[("traffic.1.load", "0.9")], &["all"]),
+    with("switch.overload.metered", &[], &[("switch.overload.priorities", "[3]")], &["all"]),
     with("switch.overload.pessimistic_share", &[], &[], &["1/4"]),
     with("switch.overload.trim_next", &[], &[("switch.overload.response", "next")], &[]),
     with(
