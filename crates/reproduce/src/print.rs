@@ -255,8 +255,6 @@ pub fn totals(results: &[Result]) -> String {
     };
     let [held, consistent] = [Kind::Claim, Kind::Consistency].map(|kind| count(kind, Outcome::Holds));
     let [failed, inconsistent] = [Kind::Claim, Kind::Consistency].map(|kind| count(kind, Outcome::Fails));
-    let has_claim = |result: &Result| result.trial.checks.iter().any(|check| check.kind == Kind::Claim);
-    debug_assert!(results.iter().all(has_claim), "every experiment judges a claim of its source");
     let known: Vec<&Red> = checks().filter_map(|(result, check)| result.known(check)).collect();
     let mut text =
         format!("{held} of {} claims of {} hold", held + failed, counted(results.len() as u64, "experiment"));
@@ -277,6 +275,12 @@ pub fn totals(results: &[Result]) -> String {
         let _ = write!(text, "; {number} not judged ({why})");
     }
     text.push('\n');
+    let has_claim = |result: &&Result| result.trial.checks.iter().any(|check| check.kind == Kind::Claim);
+    let without: Vec<&str> =
+        results.iter().filter(|result| !has_claim(result)).map(|result| result.experiment.id).collect();
+    if !without.is_empty() {
+        let _ = writeln!(text, "no claim is judged by {}, only consistency", without.join(", "));
+    }
     text
 }
 
@@ -326,6 +330,8 @@ mod tests {
             class.name()
         );
         assert_eq!(totals(&[measured]), expected);
+        let consistent = totals(&[result(id, vec![check("own", 1.0).consistency()])]);
+        assert!(consistent.ends_with(&format!("\nno claim is judged by {id}, only consistency\n")), "{consistent}");
         assert!(
             super::result(&result(id, vec![check(known, 2.0)]), ColorMode::Plain).contains("as is known: experiments/")
         );

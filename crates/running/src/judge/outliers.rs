@@ -12,6 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 const LEAST_ALIKE: usize = 3;
 const LEAST_RATIO: usize = 3;
 
+/// A row of a table, with the switch that has it.
+type Row<'a> = (&'a SwitchConfig, &'a Map<String, Value>);
+
 /// Returns the settings that differ from those of most switches with the same role and platform, except those that
 /// `findings` name.
 pub(super) fn hints(device: &Device<'_>, findings: &[Finding]) -> Vec<Finding> {
@@ -22,7 +25,7 @@ pub(super) fn hints(device: &Device<'_>, findings: &[Finding]) -> Vec<Finding> {
     }
     let mut found = Vec::new();
     for switches in roles.values().filter(|switches| switches.len() > LEAST_ALIKE) {
-        let mut rows: BTreeMap<(&str, &str), Vec<(&SwitchConfig, &Map<String, Value>)>> = BTreeMap::new();
+        let mut rows: BTreeMap<(&str, &str), Vec<Row<'_>>> = BTreeMap::new();
         for config in switches {
             for (table, all) in config.compared.iter() {
                 for (row, fields) in all.as_object().into_iter().flatten() {

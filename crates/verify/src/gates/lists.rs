@@ -78,6 +78,15 @@ impl PortGates {
     }
 }
 
+/// Returns ` (and 3 more lists)` for four lists, of which the text names the first.
+fn more_lists(count: usize) -> String {
+    match count {
+        0 | 1 => String::new(),
+        2 => " (and 1 more list)".to_owned(),
+        many => format!(" (and {} more lists)", many - 1),
+    }
+}
+
 impl PortGates {
     fn cycle_ps(&self) -> u64 {
         self.states.iter().map(|state| state.interval_ps).sum()
@@ -217,7 +226,7 @@ impl Lists {
         let Some((&usual, alike)) = lists.iter().find(|(_, alike)| 2 * **alike > count) else { return };
         let others: Vec<_> = all().filter(|(.., cycle)| usual % cycle != 0 && cycle % usual != 0).collect();
         let Some((node, list, cycle)) = others.first() else { return };
-        let more = if others.len() > 1 { format!(" (and {} more lists)", others.len() - 1) } else { String::new() };
+        let more = more_lists(others.len());
         self.warn(format!(
             "the cycle of `{}` of `{node}` is {}, {} {} than the {} of {alike} of {count} lists: one of its intervals \
              may be wrong{more}",
@@ -267,7 +276,7 @@ impl Lists {
         }
         if of_first.clock == "REALTIME" {
             let count = nodes.iter().map(|(_, lists)| lists.len()).sum::<usize>();
-            let more = if count > 1 { format!(" (and {} more lists)", count - 1) } else { String::new() };
+            let more = more_lists(count);
             self.warn(format!(
                 "`clockid CLOCK_REALTIME` at `{}` of `{first}`{more}: it jumps with leap seconds and when NTP sets it, \
                  and the time of IEEE 802.1AS is TAI: write CLOCK_TAI",
@@ -433,7 +442,9 @@ mod tests {
             added.map(|()| lists.warnings)
         };
         assert_eq!(added(&[("one", "eth0", "TAI"), ("two", "eth0", "TAI")]), Ok(vec![]));
-        assert_eq!(added(&[("one", "eth0", "REALTIME"), ("two", "eth0", "REALTIME")]), Ok(vec![]));
+        let jumps = added(&[("one", "eth0", "REALTIME"), ("two", "eth0", "REALTIME")]).unwrap();
+        let why = "`clockid CLOCK_REALTIME` at `eth0` of `one` (and 1 more list): it jumps with leap seconds";
+        assert!(jumps.len() == 1 && jumps[0].starts_with(why), "{jumps:?}");
         let mixed = added(&[("one", "eth0", "TAI"), ("two", "eth0", "MONOTONIC")]).unwrap_err();
         let why = "two: line 4: `clockid CLOCK_MONOTONIC` here, CLOCK_TAI at `eth0` of `one`: their cycles begin \
                    apart";

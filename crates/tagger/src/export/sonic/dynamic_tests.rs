@@ -104,3 +104,26 @@ fn missing_inputs_are_refused_by_name() {
         assert!(refused.starts_with(message), "{refused}");
     }
 }
+
+#[test]
+fn the_model_that_the_switch_states_counts() {
+    let mut config = dynamic();
+    config["DEVICE_METADATA"]["localhost"]["buffer_model"] = "traditional".into();
+    // The groups have the profile `NULL`, and no ASIC is needed: nothing computes their headroom.
+    let made = made(&config, None, false).unwrap();
+    assert_eq!(profile(&made, "Ethernet240|3")[0], "105567");
+    assert!(made.published.is_empty(), "{:?}", made.published);
+    assert!(!made.notes.iter().any(|note| note.contains("computed")), "{:?}", made.notes);
+}
+
+#[test]
+fn queues_of_maps_have_the_limits_of_the_models() {
+    for (table, key, most) in [("TC_TO_QUEUE_MAP", "0", 9), ("MAP_PFC_PRIORITY_TO_QUEUE", "3", 7)] {
+        for (value, is_refused) in [(most, false), (most + 1, true)] {
+            let config = json!({ table: { "AZURE": { key: value.to_string() } } });
+            let found = check(config.as_object().unwrap(), None);
+            let refused = found.iter().any(|one| one.key == format!("{table}|AZURE.{key}"));
+            assert_eq!(refused, is_refused, "{table} {value}: {found:?}");
+        }
+    }
+}

@@ -266,5 +266,6 @@ fn group_profile<'a>(platform: &'a Platform, port: &str, priority: u8) -> Option
 /// Returns the platform's entry for a group for which the switch computes the headroom (dynamic buffer model).
 pub(super) fn computed_by_switch(platform: &Platform, port: &str, priority: u8) -> Option<String> {
     let (key, profile) = group_profile(platform, port, priority)?;
-    computes_headroom(&platform.config, profile).then(|| format!("{}|{key}", RANGED[0].0))
+    let is_computed = uses_dynamic_model(&platform.config) && computes_headroom(&platform.config, profile);
+    is_computed.then(|| format!("{}|{key}", RANGED[0].0))
 }
