@@ -78,8 +78,8 @@ struct SearchedFigure {
 }
 
 /// Returns the class of the failed checks of a figure by the search of its paper: `open choice` if one of the judged
-/// settings satisfies all claims of the figure, else `unknown`. `None` if the paper has no summary of a search, or the
-/// summary does not have the figure.
+/// settings satisfies all claims of the figure, else `unknown`, also if no setting has been judged on the figure.
+/// `None` if the paper has no summary of a search, or `figure` is not the name of a figure, section or equation.
 pub fn searched_class(paper: &str, figure: &str) -> Option<Class> {
     static SUMMARIES: OnceLock<Vec<(&str, Summary)>> = OnceLock::new();
     // A unit test ensures that the summaries can be parsed.
@@ -88,7 +88,8 @@ pub fn searched_class(paper: &str, figure: &str) -> Option<Class> {
         parsed.into_iter().collect()
     };
     let (_, summary) = SUMMARIES.get_or_init(parse).iter().find(|(known, _)| *known == paper)?;
-    let whole = summary.figures.iter().find(|it| it.figure == figure)?.whole;
+    ["figure ", "section ", "equation "].into_iter().find(|kind| figure.starts_with(kind))?;
+    let whole = summary.figures.iter().find(|it| it.figure == figure).map_or(0, |it| it.whole);
     Some(if whole > 0 { Class::OpenChoice } else { Class::Unknown })
 }
 
@@ -252,7 +253,8 @@ mod tests {
         assert!(parsed(Class::PapersSlip, figure).is_ok());
         let error = parsed(other, figure).unwrap_err();
         assert!(error.contains(&format!("`{}`, not `{}`", by_search.name(), other.name())), "{error}");
-        assert!(parsed(by_search, "figure 9").unwrap_err().contains("the search of eccp has no `figure 9`"));
+        assert!(parsed(by_search, "fig2.9").unwrap_err().contains("the search of eccp has no `fig2.9`"));
+        assert_eq!(searched_class("eccp", "figure 9"), Some(Class::Unknown), "not judged");
         assert_eq!(searched_class("pabo", "figure 5"), None);
     }
 
