@@ -17,7 +17,7 @@ mod plan;
 mod report;
 
 pub use folder::{SearchFailure, SearchFolder};
-pub use plan::{GroupScore, follow};
+pub use plan::{GroupScore, JudgeGroups, follow};
 pub use report::SearchReport;
 
 use crate::check::{Check, Outcome};

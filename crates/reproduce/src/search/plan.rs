@@ -19,6 +19,9 @@ pub struct GroupScore {
     pub points: u64,
 }
 
+/// Judges groups. Returns their scores, or `None` after an interruption.
+pub type JudgeGroups<'a, E> = dyn FnMut(&[u64]) -> Result<Option<Vec<GroupScore>>, E> + 'a;
+
 /// Search of one part.
 struct Search<'a, E> {
     space: &'static Space,
@@ -26,7 +29,7 @@ struct Search<'a, E> {
     left: u64,
     /// Claims that hold, by judged group.
     passes: BTreeMap<u64, usize>,
-    judge: &'a mut dyn FnMut(&[u64]) -> Result<Option<Vec<GroupScore>>, E>,
+    judge: &'a mut JudgeGroups<'a, E>,
 }
 
 /// Judges about `points` points in all parts, of which this is part `part` of `parts` (from 1). `judge` returns the
@@ -38,7 +41,7 @@ pub fn follow<E>(
     space: &'static Space,
     (part, parts): (usize, usize),
     points: u64,
-    judge: &mut dyn FnMut(&[u64]) -> Result<Option<Vec<GroupScore>>, E>,
+    judge: &mut JudgeGroups<'_, E>,
 ) -> Result<(), E> {
     let (part, parts) = (part as u64, parts as u64);
     let left = (points.min(space.settings()) + parts - part) / parts;
