@@ -47,10 +47,12 @@ pub struct RateRecovery {
     /// End of the current timer stage; [`Time::MAX`] at the maximum rate.
     stage_end: Time,
     byte_stage: u32,
+    /// Completed stages of the timer, or [`UNCUT`].
     timer_stage: u32,
-    /// Whether the stages have an effect: before the first cut only with `climb_before_cut`.
-    climbs: bool,
 }
+
+/// Value of `timer_stage` before the first cut of a flow that rises only after a cut.
+const UNCUT: u32 = u32::MAX;
 
 impl RateRecovery {
     /// Maximum rate of the flow.
@@ -60,8 +62,7 @@ impl RateRecovery {
 
     /// Creates the state of a flow that starts at the rate `line`, with an inactive rate limiter.
     pub fn new(line: Rate) -> Self {
-        let stage_end = Time::MAX;
-        Self { current: line, target: line, line, bytes: 0, stage_end, byte_stage: 0, timer_stage: 0, climbs: true }
+        Self { current: line, target: line, line, bytes: 0, stage_end: Time::MAX, byte_stage: 0, timer_stage: 0 }
     }
 
     /// Creates the state of a flow that starts at time `at` with rate `initial`, at most `line`. If the rate is below
@@ -70,7 +71,8 @@ impl RateRecovery {
         let climbs = parameters.climb_before_cut;
         let by_timer = climbs && initial < line && parameters.timer > Time::ZERO;
         let stage_end = if by_timer { at.saturating_add(parameters.timer) } else { Time::MAX };
-        Self { current: initial, target: initial, stage_end, climbs, ..Self::new(line) }
+        let timer_stage = if climbs { 0 } else { UNCUT };
+        Self { current: initial, target: initial, stage_end, timer_stage, ..Self::new(line) }
     }
 
     /// Current rate.
@@ -94,7 +96,7 @@ impl RateRecovery {
     /// `keep_target`, a cut before the end of the first stage keeps the target rate of the previous cut.
     /// [`RateRecovery::advance`] must be called before.
     pub fn cut(&mut self, parameters: &RecoveryParameters, now: Time, factor: f64, keep_target: bool) {
-        if !(keep_target && self.byte_stage == 0 && self.timer_stage == 0) {
+        if !(keep_target && self.byte_stage == 0 && matches!(self.timer_stage, 0 | UNCUT)) {
             self.target = self.current;
         }
         // One correctly rounded multiplication, so that results are equal on every machine.
@@ -103,7 +105,6 @@ impl RateRecovery {
         self.current = Rate::from_bps(cut).unwrap_or(Rate::MIN).clamp(floor, self.line);
         (self.bytes, self.byte_stage, self.timer_stage) = (0, 0, 0);
         self.stage_end = Time::MAX;
-        self.climbs = true;
         if self.current < self.line && parameters.timer > Time::ZERO {
             self.stage_end = now.saturating_add(parameters.timer);
         }
@@ -113,7 +114,7 @@ impl RateRecovery {
     #[inline]
     pub fn advance(&mut self, parameters: &RecoveryParameters, now: Time) {
         while self.stage_end <= now && self.stage_end != Time::MAX {
-            self.timer_stage = self.timer_stage.saturating_add(1);
+            self.timer_stage = (self.timer_stage + 1).min(UNCUT - 1);
             let end = self.stage_end;
             self.increase(parameters);
             if self.stage_end != Time::MAX {
@@ -130,7 +131,7 @@ impl RateRecovery {
     #[inline]
     pub fn on_sent(&mut self, parameters: &RecoveryParameters, bytes: u64) {
         // At the maximum rate, stages have no effect, and the next cut resets them.
-        if self.current == self.line || parameters.byte_counter_bytes == 0 || !self.climbs {
+        if self.current == self.line || parameters.byte_counter_bytes == 0 || self.timer_stage == UNCUT {
             return;
         }
         self.bytes += bytes;

@@ -127,8 +127,10 @@ fn what_is_no_schedule_is_refused_with_its_place() {
     assert_eq!(message(&changed("/class", 8)), "class: classes are 0 to 7");
     assert_eq!(message(&changed("/streams/1/name", "one")), "stream `one`: the name occurs twice");
     assert!(message(&changed("/streams/1/period_ps", 0)).contains("period"));
-    assert!(message(&changed("/gates/0/cycle_ps", 7)).contains("do not add up"));
-    assert!(message(&changed("/gates/0/entries/0/interval_ps", u64::MAX)).contains("do not add up"));
+    let sum = message(&changed("/gates/0/cycle_ps", 7));
+    assert!(sum.contains("its intervals add up to ") && sum.contains(" more than its cycle of 0.007 ns"), "{sum}");
+    let overflow = message(&changed("/gates/0/entries/0/interval_ps", u64::MAX));
+    assert!(overflow.contains("its intervals add up to more than 11 days"), "{overflow}");
     assert!(message(&changed("/gates/1/node", "a")).contains("occurs twice"));
     assert!(Gates::parse("{\n\"format\": 1}").unwrap_err().to_string().contains("string"));
 }

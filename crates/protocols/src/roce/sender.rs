@@ -10,6 +10,7 @@ use crate::roce::control::RateControl;
 use crate::roce::parameters::RoceParameters;
 use crate::roce::payload_length;
 use crate::roce::probing::Paced;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
@@ -47,7 +48,7 @@ pub struct RoceSender {
     pub(super) delivered: Time,
     /// Random number from which the payloads of the flow's packets are drawn; `None` before the first packet, and if
     /// payloads are constant.
-    payload_seed: Option<u64>,
+    payload_seed: Option<NonZeroU32>,
 }
 
 impl RoceSender {
@@ -173,8 +174,8 @@ impl RoceSender {
     /// Returns the random payload of the next packet in bytes, without regard to the end of the flow.
     #[cold]
     fn draw_payload_bytes(&mut self, ctx: &mut Ctx<'_>) -> u16 {
-        let seed = *self.payload_seed.get_or_insert_with(|| ctx.random.next_u64());
-        payload_length::payload_bytes(&self.parameters.connection, seed, self.snd_nxt)
+        let seed = *self.payload_seed.get_or_insert_with(|| NonZeroU32::MIN | ctx.random.next_u64() as u32);
+        payload_length::payload_bytes(&self.parameters.connection, seed.get().into(), self.snd_nxt)
     }
 
     /// Go-back-N: continues at the first unacknowledged byte.

@@ -14,8 +14,8 @@ pub const CHOICES: &[Choice] = &[
 /// Parameters of figure 3.12 that the publication does not specify, with alternative values.
 pub const RTT_CHOICES: &[Choice] = &[Choice { source: &HETFLOW_RTTS, key: "switch.buffer", alternatives: &["2MB"] }];
 
-/// Segment of one frame of 600 B for TIMELY.
-pub const SEGMENT_FRAME: &str = "segment = \"538B\"";
+/// Segment of one frame for TIMELY.
+pub const SEGMENT_FRAME: &str = "segment = \"{payload}B\"";
 
 /// Checks that HetFlow is fairer than QCN if the flows start at different times. The thesis does not specify start
 /// times; flows that start simultaneously with equal rates remain equal with QCN, too.

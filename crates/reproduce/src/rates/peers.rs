@@ -37,7 +37,8 @@ pub struct Case {
     pub starts: &'static str,
     /// HetFlow's BC_r (sampling interval in bytes).
     pub sampling: &'static str,
-    /// Further parameters of a congestion control, which the thesis does not specify, in TOML syntax.
+    /// Further parameters of a congestion control, which the thesis does not specify, in TOML syntax; `{payload}`
+    /// stands for the payload bytes of a frame.
     pub parameters: Vec<(Peer, String)>,
     /// Demand of each flow in Mbps; `None` for the link rate.
     pub desired_mbps: Option<u64>,
@@ -66,6 +67,7 @@ impl Case {
         let begin = format!("initial_rate = \"{}Mbps\"{desired}", 800 * self.gbps / u64::from(self.flows));
         let own = self.parameters.iter().filter(|(of, _)| *of == peer);
         let own: String = own.map(|(_, parameter)| format!(", {parameter}")).collect();
+        let own = own.replace("{payload}", &payload.to_string());
         let roce = format!("payload = \"{payload}B\", ack_every = 16");
         match peer {
             Peer::HetFlow => {

@@ -135,6 +135,55 @@ const ECCP: Pairs = &[
     ("host.transport.increase_timer", "50us"),
     ("host.transport.recovery_stages", "1"),
 ];
+const ECCP_MEASURED: Pairs = &[
+    ("switch.queue", "200 packets"),
+    ("fabric.link.loss", "0"),
+    ("host.transport.train_interval", "200us"),
+    ("host.transport.train_frames", "12"),
+    ("host.transport.probe", "300B"),
+    ("host.transport.initial_rate", "400Mbps"),
+    ("host.transport.byte_counter", "5KB"),
+    ("host.transport.increase_timer", "50us"),
+    ("host.transport.recovery_stages", "1"),
+    ("host.transport.gain", "0.05"),
+    ("host.transport.estimate", "measured"),
+];
+/// Estimates by the filter, on which the variance of the strain has an effect.
+const ECCP_NOISY: Pairs = &[
+    ("duration", "40ms"),
+    ("traffic.0.size", "2MB"),
+    ("switch.queue", "200 packets"),
+    ("fabric.link.loss", "0"),
+    ("host.transport.train_interval", "200us"),
+    ("host.transport.train_frames", "5"),
+    ("host.transport.probe", "300B"),
+    ("host.transport.initial_rate", "200Mbps"),
+    ("host.transport.min_probe_rate", "300Mbps"),
+    ("host.transport.byte_counter", "5KB"),
+    ("host.transport.increase_timer", "50us"),
+    ("host.transport.strain_threshold", "0.05"),
+    ("host.transport.gain", "0.5"),
+];
+/// Trains without strain at rates that vary, because a second flow begins later.
+const ECCP_LATER: Pairs = &[
+    ("duration", "40ms"),
+    ("traffic.0.fan_in", "1"),
+    ("traffic.0.size", "2MB"),
+    ("traffic.1.size", "1MB"),
+    ("traffic.1.start", "5ms"),
+    ("switch.queue", "200 packets"),
+    ("fabric.link.loss", "0"),
+    ("host.transport.train_interval", "200us"),
+    ("host.transport.train_frames", "5"),
+    ("host.transport.probe", "300B"),
+    ("host.transport.initial_rate", "200Mbps"),
+    ("host.transport.min_probe_rate", "300Mbps"),
+    ("host.transport.byte_counter", "5KB"),
+    ("host.transport.increase_timer", "50us"),
+    ("host.transport.strain_threshold", "0.1"),
+    ("host.transport.gain", "0.05"),
+];
+const RANDOM_PAYLOAD: Pairs = &[("host.transport.payload_deviation", "300B")];
 /// Tagger rules from a file, for the fabric of two switches in `two-switches.json`.
 const TAGGED: Pairs = &[
     ("fabric", "{ kind = \"file\", file = \"{files}/two-switches.json\" }"),
@@ -202,7 +251,7 @@ const CASES: &[Case] = &[
     with("fabric.host", &["file"], NO_HOSTS, &["[\"tor-*\"]"]),
     with("fabric.hosts_on", &["file"], NO_HOSTS, &["[\"leaf-1\"]"]),
     with("fabric.file", &[], &[], &["{files}/mesh.txt"]),
-    with("fabric.control_loss", &[], &[("switch.flow_control", "{ kind = \"pause\", xoff = \"4KB\" }")], &["1"]),
+    with("fabric.control_loss", &[], &[("switch.flow_control", "{ kind = \"cbfc\", priorities = [0, 3] }")], &["1"]),
     with("fabric.relay", &[], &[("fabric.file", "{files}/mesh.txt")], &["true"]),
     with("traffic.hosts", &["request-reply"], &[("traffic.0.servers", "2")], &["[\"H1\", \"H2\", \"H3\"]"]),
     with("traffic.kind", &[], &[], &["all-to-all"]),
@@ -473,6 +522,14 @@ const CASES: &[Case] = &[
     with("host.transport.additive_increase", &["eccp"], ECCP, &[]),
     with("host.transport.hyper_increase", &["eccp"], ECCP, &[]),
     with("host.transport.min_rate", &["eccp"], ECCP, &[]),
+    with("host.transport.count_probes", &["eccp"], ECCP_MEASURED, &["false"]),
+    with("host.transport.best_trains", &["eccp"], ECCP_LATER, &["1"]),
+    with("host.transport.strain_variance", &["eccp"], ECCP_NOISY, &["pairs"]),
+    with("host.transport.climb_before_cut", &["eccp"], ECCP, &["false"]),
+    with("host.transport.additive_after", &["eccp"], ECCP, &["1", "2"]),
+    with("host.transport.hyper_after", &["eccp"], ECCP, &["0", "2"]),
+    with("host.transport.min_payload", &[], RANDOM_PAYLOAD, &["800B"]),
+    with("host.transport.max_payload", &[], RANDOM_PAYLOAD, &["1200B"]),
 ];
 
 pub fn all() -> impl Iterator<Item = &'static Case> {

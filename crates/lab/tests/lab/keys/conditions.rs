@@ -31,8 +31,15 @@ const fn beside(
 
 const T: &str = "host.transport";
 const TIMERS: Keys = &["initial_rto", "min_rto", "max_rto", "clock_granularity"];
-const TRAINS: Keys =
-    &["strain_threshold", "noise_slope", "noise_offset", "initial_slope_variance", "initial_offset_variance"];
+const TRAINS: Keys = &[
+    "strain_threshold",
+    "noise_slope",
+    "noise_offset",
+    "initial_slope_variance",
+    "initial_offset_variance",
+    "best_trains",
+    "strain_variance",
+];
 const O: &str = "switch.overload";
 const OTHER_MODELS: Keys = &["stages", "cycle", "timestamp", "clock"];
 const SIGNALS: Keys =
@@ -106,6 +113,8 @@ const CONDITIONS: &[Condition] = &[
     ),
     beside(T, &["timely"], &["segment"], &[("host.transport.measure", "round-trip")], "measure = \"segment\""),
     beside(T, &["timely"], &["hyper_after"], &[("host.transport.hyper_factor", "1")], "hyper_factor"),
+    beside(T, &[], &["min_payload", "max_payload"], &[], "payload_deviation"),
+    beside(T, &["eccp"], &["count_probes"], &[], "estimate = \"measured\""),
     beside(T, &["eccp"], TRAINS, &[("host.transport.estimate", "measured")], "estimate = \"trains\""),
     beside(T, &["swift"], &["reset_after"], &[("host.transport.timeout", "never")], "timeout"),
     beside(T, &["datagram"], &["mean_on", "mean_off"], &[("host.transport.arrival", "poisson")], "on_off"),
