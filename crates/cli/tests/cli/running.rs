@@ -265,7 +265,7 @@ fn bad_input_exits_with_2_and_names_file_and_key() {
         assert!(ran.code == Some(2) && ran.out.is_empty(), "{name}: {}{}", ran.out, ran.err);
         assert!(ran.err.replace("\n  ", " ").contains(&said), "{name}: {}", ran.err);
     };
-    let claims = "claimed/leaf-01.json: DEVICE_NEIGHBOR|Ethernet4: leads to spine-0 Ethernet0, and spine-0.json: ";
+    let claims = "DEVICE_NEIGHBOR|Ethernet4: leads to spine-0 Ethernet0, and spine-0.json: ";
     refused("claimed", |file| file["DEVICE_NEIGHBOR"]["Ethernet4"]["port"] = "Ethernet0".into(), claims);
     let hole = |file: &mut Value| drop(file["DSCP_TO_TC_MAP"]["AZURE"].as_object_mut().unwrap().remove("17"));
     refused("hole", hole, "DSCP_TO_TC_MAP|AZURE.17: is missing: the map has a hole");
