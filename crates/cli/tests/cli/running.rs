@@ -255,6 +255,15 @@ fn tunnels_of_a_dual_tor_pair_are_judged_by_running_alone() {
 }
 
 #[test]
+fn a_folder_with_the_name_of_a_kind_of_fabric_is_read() {
+    let scratch = Scratch::new("running-kind");
+    folder(&scratch, "leaf-spine", &leaf_spine(2, 1, 1));
+    let mut check = crate::common::tidegate();
+    let out = check.args(["fabric", "check", "--running", "leaf-spine"]).current_dir(&scratch.0).output().unwrap();
+    assert_eq!(out.status.code(), Some(0), "{}", String::from_utf8_lossy(&out.stderr));
+}
+
+#[test]
 fn bad_input_exits_with_2_and_names_file_and_key() {
     let scratch = Scratch::new("running-bad-input");
     let refused = |name: &str, change: fn(&mut Value), said: &str| {

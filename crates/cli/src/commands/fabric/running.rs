@@ -19,7 +19,7 @@ use running::reproduce::counterexamples;
 use running::{Binding, Conditions, Fault, Finding, Options, PathSet, QueueBinding, Report, SwitchConfig};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use tagger::rules::{Class, GeneratedBy, Rule, RuleTable, SwitchRules};
 use text::numbers::{counted, counted_as, grouped};
 use units::Time;
@@ -263,6 +263,14 @@ pub fn check_other_folder(configs: &Path, output: &Path) -> Result<(), Failure> 
     }
 }
 
+/// Returns the folder as a source that cannot be taken for a kind of fabric, such as `leaf-spine`.
+fn path_of(folder: &Path) -> String {
+    match (folder.components().next(), folder.components().count()) {
+        (Some(Component::Normal(_)), 1) => Path::new(".").join(folder).display().to_string(),
+        _ => folder.display().to_string(),
+    }
+}
+
 /// Runs the check.
 ///
 /// # Errors
@@ -271,7 +279,7 @@ pub fn check_other_folder(configs: &Path, output: &Path) -> Result<(), Failure> 
 pub fn check(source: Option<&str>, flags: &FabricFlags, asked: &RunningFlags, json: bool) -> Result<Exit, Failure> {
     let Some(folder) = &asked.running else { return Err(Failure::input("no --running", "name a folder")) };
     let configs = read_configs(folder, &fabric_source::ignored(flags))?;
-    let source = source.map_or_else(|| folder.display().to_string(), str::to_owned);
+    let source = source.map_or_else(|| path_of(folder), str::to_owned);
     // An unknown table may be the reason why a file has no links.
     let found =
         fabric_source::find(&source, flags, None).map_err(|error| after_unknown_keys(folder, &configs, error))?;
