@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{Files, dual_tor, leaf_spine, needed, texts, try_topology};
-use running::{Options, PathSet, QueueBinding};
+use common::{Files, dual_tor, leaf_spine, texts, try_topology};
+use running::{PathSet, QueueBinding};
 use serde_json::{Value, json};
 use units::random::{Stream, purpose};
 
@@ -140,6 +140,34 @@ fn a_port_that_two_files_claim_and_two_switches_of_one_name_are_refused() {
     assert!(without[0].contains("`leaf-00` is also the name of leaf-00.json"), "{without:?}");
 }
 
+/// The entries of two ports have each other's neighbour: one error at the file with both, none at the neighbours.
+#[test]
+fn exchanged_neighbours_are_one_error_at_the_file_with_both() {
+    let mut files = leaf_spine(2, 2, 1);
+    let rows = files[1].1["DEVICE_NEIGHBOR"].as_object_mut().unwrap();
+    let names = ["Ethernet4", "Ethernet8"].map(|port| rows[port]["name"].clone());
+    for (port, name) in ["Ethernet8", "Ethernet4"].into_iter().zip(names) {
+        rows[port].as_object_mut().unwrap().insert("name".to_owned(), name);
+    }
+    let faults = running::read(&texts(&files)).unwrap_err();
+    let exchanged: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    let [one] = &exchanged[..] else { panic!("{exchanged:#?}") };
+    let start = "leaf-01.json: DEVICE_NEIGHBOR|Ethernet4: leads to spine-1 Ethernet4, and DEVICE_NEIGHBOR|Ethernet8 to \
+                 spine-0 Ethernet4; spine-1.json: DEVICE_NEIGHBOR|Ethernet4 leads to leaf-01 Ethernet8; spine-0.json: ";
+    assert!(one.starts_with(start), "{one}");
+}
+
+/// A renamed row of `PORT` is an error at its file, and not at the neighbours whose entries lead to the former name.
+#[test]
+fn a_renamed_port_is_no_error_of_its_neighbours() {
+    let faults = faults(|file| {
+        let ports = file["PORT"].as_object_mut().unwrap();
+        let row = ports.remove("Ethernet4").unwrap();
+        ports.insert("Ethernet5".to_owned(), row);
+    });
+    assert!(!faults.is_empty() && faults.iter().all(|fault| fault.starts_with("leaf-01.json: ")), "{faults:#?}");
+}
+
 #[test]
 fn a_y_cable_to_a_server_without_a_type_is_none_that_two_files_claim() {
     let mut files = dual_tor(true);
@@ -163,13 +191,7 @@ fn two_rows_of_a_port_in_mux_cable_are_refused() {
 fn hosts_that_forward_are_refused() {
     let files = leaf_spine(2, 2, 1);
     let (fabric, configs) = (common::topology(&files).with_relaying_hosts(), common::read(&files));
-    let options = Options {
-        binding: QueueBinding::Egress,
-        paths: PathSet::Shortest,
-        headroom: &needed,
-        asic: None,
-        accepted_strict: 0,
-    };
+    let options = common::options(PathSet::Shortest);
     let faults = running::judge(&fabric, &configs, &options).unwrap_err();
     let all: Vec<String> = faults.iter().map(ToString::to_string).collect();
     let why = "is a host that forwards, and the configuration of hosts is not read";
@@ -253,8 +275,7 @@ fn damaged_files_are_refused_or_judged_and_never_panic() {
         let judged = running::read(&texts).map_err(|_| ()).and_then(|configs| {
             let fabric = try_topology(&files).map_err(|_| ())?;
             let paths = [PathSet::Shortest, PathSet::Bounces(1), PathSet::Any][seed as usize % 3];
-            let options =
-                Options { binding: QueueBinding::Egress, paths, headroom: &needed, asic: None, accepted_strict: 0 };
+            let options = common::options(paths);
             running::judge(&fabric, &configs, &options).map_err(|_| ())
         });
         match judged {

@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{Files, judge, leaf_spine, needed, read, topology};
-use running::{FindingKind, Options, PathSet, QueueBinding, Report};
+use common::{Files, judge, leaf_spine, read, topology};
+use running::{FindingKind, PathSet, Report};
 use serde_json::{Value, json};
 
 const PROFILE: &str = "pg_lossless_100000_40m_profile";
@@ -176,13 +176,7 @@ fn trimming_in_a_lossless_queue_or_group_is_a_finding() {
 #[test]
 fn asymmetric_pfc_is_an_assumption() {
     let files = changed(|file| file["PORT"]["Ethernet4"]["pfc_asym"] = "on".into());
-    let options = Options {
-        binding: QueueBinding::Egress,
-        paths: PathSet::Shortest,
-        headroom: &needed,
-        asic: None,
-        accepted_strict: 0,
-    };
+    let options = common::options(PathSet::Shortest);
     let report = running::judge(&topology(&files), &read(&files), &options).unwrap();
     assert!(report.safe(), "{:#?}", report.findings);
     let said = "no neighbour pauses a priority outside of pfc_enable, which 1 port with pfc_asym obeys, leaf-01.json \

@@ -4,8 +4,8 @@
 mod common;
 
 use common::seeded::{FAULTS, Seeded, seeded};
-use common::{Files, judge, leaf_spine, needed, texts, topology, try_topology};
-use running::{Options, PathSet, QueueBinding};
+use common::{Files, judge, leaf_spine, texts, topology, try_topology};
+use running::PathSet;
 use std::time::{Duration, Instant};
 
 const SWITCHES: (usize, usize) = (32, 8);
@@ -22,13 +22,7 @@ fn reported(files: &Files) -> Vec<String> {
         Ok(fabric) => fabric,
         Err(error) => return vec![error],
     };
-    let options = Options {
-        binding: QueueBinding::Egress,
-        paths: PathSet::Shortest,
-        headroom: &needed,
-        asic: None,
-        accepted_strict: 0,
-    };
+    let options = common::options(PathSet::Shortest);
     match running::judge(&fabric, &configs, &options) {
         Ok(report) => report.findings.iter().map(|it| format!("{}: {}: {}", it.file, it.key, it.why)).collect(),
         Err(faults) => faults.iter().map(|fault| format!("{fault}")).collect(),
@@ -65,13 +59,7 @@ fn forty_switches_are_read_and_judged_within_a_second() {
     let fastest = (0..3).map(|_| {
         let started = Instant::now();
         let configs = running::read(&texts).unwrap();
-        let options = Options {
-            binding: QueueBinding::Egress,
-            paths: PathSet::Shortest,
-            headroom: &needed,
-            asic: None,
-            accepted_strict: 0,
-        };
+        let options = common::options(PathSet::Shortest);
         assert!(running::judge(&fabric, &configs, &options).unwrap().safe());
         started.elapsed()
     });

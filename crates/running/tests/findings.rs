@@ -2,10 +2,10 @@
 
 mod common;
 
-use common::{Files, judge, leaf_spine, needed, read, topology};
+use common::{Files, judge, leaf_spine, read, topology};
 use fabric::files::{Options as FileOptions, join_config_db, read_config_db};
 use fabric::{Fabric, LinkSpec};
-use running::{Finding, FindingKind, Options, PathSet, QueueBinding, Report};
+use running::{Finding, FindingKind, PathSet, Report};
 use serde_json::{Value, json};
 use units::{Rate, Time};
 
@@ -51,13 +51,7 @@ fn refused(files: &Files) -> String {
 
 fn refused_on(fabric: &Fabric, files: &Files) -> String {
     let configs = read(files);
-    let options = Options {
-        binding: QueueBinding::Egress,
-        paths: PathSet::Shortest,
-        headroom: &needed,
-        asic: None,
-        accepted_strict: 0,
-    };
+    let options = common::options(PathSet::Shortest);
     let faults = running::judge(fabric, &configs, &options).map_or_else(|faults| faults, |report| panic!("{report:?}"));
     assert_eq!(faults.len(), 1, "{faults:#?}");
     faults[0].to_string()
@@ -143,13 +137,7 @@ fn files_without_a_length_are_reported_and_no_cable_is_assumed() {
         // Headroom of one byte is too little for any cable, so a cable with an assumed delay would also be a finding.
         let short = |mut files: Files| {
             files.iter_mut().for_each(|(_, file)| file["BUFFER_PROFILE"][PROFILE]["xoff"] = "1".into());
-            let options = Options {
-                binding: QueueBinding::Egress,
-                paths: PathSet::Shortest,
-                headroom: &needed,
-                asic: None,
-                accepted_strict: 0,
-            };
+            let options = common::options(PathSet::Shortest);
             running::judge(&assuming(&files), &read(&files), &options).unwrap()
         };
         let needs_more = |report: &Report| {
@@ -238,6 +226,7 @@ fn files_in_which_nothing_is_lossless_are_not_called_safe() {
         for (_, file) in files.iter_mut().skip(of) {
             let neighbours = file["DEVICE_NEIGHBOR"].as_object_mut().unwrap();
             neighbours.retain(|_, row| !row["name"].as_str().unwrap().starts_with("srv"));
+            file["DEVICE_NEIGHBOR_METADATA"].as_object_mut().unwrap().retain(|name, _| !name.starts_with("srv"));
         }
         files
     };
@@ -290,4 +279,48 @@ fn a_file_that_was_saved_before_the_ports_came_up_has_one_finding() {
     let Finding { why, instead, .. } = &report.findings[0];
     assert!(why.starts_with("pfc_enable has 3, 4 at 3 ports, and no priority group of the switch"), "{why}");
     assert!(instead.starts_with("the file after `config save`"), "{instead}");
+}
+
+/// `xof` is nearly `xon` and `xoff`: the field that the row does not have is meant. The mismatch is at the profile.
+#[test]
+fn a_profile_without_xoff_is_reported_at_its_row() {
+    let found = |change: fn(&mut Value)| {
+        let report = judged(&changed("leaf-00", |file| change(&mut file["BUFFER_PROFILE"][PROFILE])));
+        report.findings.into_iter().map(|it| (it.key, it.why, it.instead)).collect::<Vec<_>>()
+    };
+    let missing = found(|row| remove(row, "xoff"));
+    let key = format!("BUFFER_PROFILE|{PROFILE}.xoff");
+    let is_own = |it: &(String, String, String)| it.0 == key && it.2 == "the headroom of its cable in bytes";
+    assert!(!missing.is_empty() && missing.iter().all(is_own), "{missing:#?}");
+    let misspelt = found(|row| {
+        row["xof"] = row["xoff"].clone();
+        remove(row, "xoff");
+    });
+    assert_eq!(misspelt[0].2, "xoff, or leave it out", "{misspelt:#?}");
+    let refers = format!("; the file has BUFFER_PROFILE|{PROFILE}.xof, which nothing reads");
+    assert!(misspelt[1].0 == key && misspelt[1].1.contains(&refers), "{misspelt:#?}");
+}
+
+/// A port without an entry in `DEVICE_NEIGHBOR` is not judged, so that the entries that other tables imply are findings.
+#[test]
+fn missing_entries_of_neighbours_are_findings() {
+    let found = |change: fn(&mut Value)| {
+        let report = judged(&changed("leaf-00", change));
+        of_kind(&report, FindingKind::Neighbours).into_iter().map(|it| it.key.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(found(|_| ()), Vec::<String>::new());
+    assert_eq!(found(|file| remove(file, "DEVICE_NEIGHBOR")), ["DEVICE_NEIGHBOR"]);
+    let server = ["DEVICE_NEIGHBOR_METADATA|srv-00-0"];
+    assert_eq!(found(|file| remove(&mut file["DEVICE_NEIGHBOR"], "Ethernet0")), server);
+    assert_eq!(found(|file| file["DEVICE_NEIGHBOR"]["Ethernet0"]["name"] = "srv-01-0".into()), server);
+    // The fully qualified name of the device is another form of the same name.
+    assert_eq!(found(|file| file["DEVICE_NEIGHBOR"]["Ethernet0"]["name"] = "srv-00-0.dc.example".into()), [""; 0]);
+}
+
+/// A profile that is too small for the length of its port is a consequence if the length is wrong.
+#[test]
+fn a_wrong_length_is_reported_without_the_profiles_of_its_port() {
+    let report = judged(&changed("leaf-00", |file| file["CABLE_LENGTH"]["AZURE"]["Ethernet4"] = "300m".into()));
+    let keys: Vec<&str> = report.findings.iter().map(|it| it.key.as_str()).collect();
+    assert!(keys.iter().all(|key| *key == "CABLE_LENGTH|AZURE.Ethernet4"), "{:#?}", report.findings);
 }

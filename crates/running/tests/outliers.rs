@@ -54,9 +54,9 @@ fn the_end_of_a_link_that_differs_from_all_others_is_named() {
 fn a_length_that_is_probably_wrong_demands_no_headroom_of_the_other_end() {
     let report = changed("spine-1", |file| file["CABLE_LENGTH"]["AZURE"]["Ethernet0"] = "20000m".into());
     let headroom: Vec<_> = report.findings.iter().filter(|it| it.kind == FindingKind::Headroom).collect();
-    let [misnamed, finding] = &headroom[..] else { panic!("{headroom:#?}") };
+    // The profile of Ethernet0, which its name states for 40 m, is no finding.
+    let [finding] = &headroom[..] else { panic!("{headroom:#?}") };
     assert_eq!((finding.file.as_str(), finding.key.as_str()), ("spine-1.json", "CABLE_LENGTH|AZURE.Ethernet0"));
-    assert!(misnamed.why.contains("by its name"), "{misnamed:#?}");
     assert!(finding.why.contains("with this value leaf-00.json Ethernet8 needs"), "{}", finding.why);
     assert!(
         finding.instead.starts_with("the value of the other end, or there a profile with at least"),

@@ -69,6 +69,7 @@ fn exit_codes_distinguish_safe_unsafe_and_wrong_input() {
     for (_, file) in &mut files {
         let servers = file["DEVICE_NEIGHBOR"].as_object_mut().unwrap();
         servers.retain(|_, row| row["name"] != "srv-01-0");
+        file["DEVICE_NEIGHBOR_METADATA"].as_object_mut().unwrap().remove("srv-01-0");
     }
     let nothing = run(&["fabric", "check", "--running", &folder(&scratch, "nothing", &files)]);
     assert_eq!(nothing.code, Some(2), "{}", nothing.out);

@@ -1,11 +1,11 @@
-//! Check of the entries of `DEVICE_NEIGHBOR` of all switches against each other. Each cable between two switches has an
-//! entry at both ends, so an entry with a typing error is the one whose target has no entry, or one that leads
-//! elsewhere.
+//! Check of the entries of `DEVICE_NEIGHBOR` of all switches against each other. A cable between two switches has one
+//! entry per end, and the two entries refer to each other. If they do not, the wrong one is determined from the entries
+//! that refer to its port.
 
 use super::config_db::Switch;
 use crate::names::visible;
 use crate::sonic::{Neighbour, Object, neighbours};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An entry of `DEVICE_NEIGHBOR` without a counterpart at the other end of its cable.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,11 +106,19 @@ pub(super) fn faults(switches: &[Switch<'_>]) -> Vec<NeighbourFault> {
         return wrong_names;
     }
     let mut found: BTreeMap<usize, NeighbourFault> = BTreeMap::new();
+    let mut explained: BTreeSet<usize> = BTreeSet::new();
     for at in 0..entries.len() {
+        if let Some(exchange) = wiring.exchange(at).filter(|_| !explained.contains(&at)) {
+            found.insert(at, wiring.exchange_fault(exchange));
+            explained.extend(exchange);
+        }
+    }
+    let unexplained = || (0..entries.len()).filter(|at| !explained.contains(at));
+    for at in unexplained() {
         found.extend(wiring.fault(at).map(|fault| (at, fault)));
     }
     // Two entries that contradict each other without evidence of which is wrong.
-    for at in 0..entries.len() {
+    for at in unexplained() {
         if let Some(other) = wiring.contradicting(at).filter(|other| !found.contains_key(other))
             && !found.contains_key(&at)
         {
@@ -203,6 +211,30 @@ impl<'e, 's, 'a> Wiring<'e, 's, 'a> {
         leading.iter().copied().find(|&other| of.is_none_or(|of| self.entries[other].from.0 == of))
     }
 
+    /// Returns two entries of a switch whose neighbours, two other switches, both have the port of the other entry: the
+    /// entry `at`, the second one, and the entries of the neighbours to which they lead.
+    fn exchange(&self, at: usize) -> Option<[usize; 4]> {
+        let elsewhere = self.contradicting(at)?;
+        let port = self.entries[elsewhere].to.as_ref().filter(|port| port.0 == self.entries[at].from.0)?;
+        let second = *self.by_port.get(port)?;
+        let other = self.contradicting(second)?;
+        let [one, two] = [elsewhere, other].map(|neighbour| self.entries[neighbour].from.0);
+        let is_exchanged = self.entries[other].to.as_ref() == Some(&self.entries[at].from) && one != two;
+        is_exchanged.then_some([at, second, elsewhere, other])
+    }
+
+    fn exchange_fault(&self, [at, second, elsewhere, other]: [usize; 4]) -> NeighbourFault {
+        let (to, leads) = (self.target(at), [elsewhere, other].map(|neighbour| self.leads(neighbour)));
+        let message = format!(
+            "leads to {to}, and {} to {}; {}; {}",
+            self.entries[second].key,
+            self.target(second),
+            leads[0],
+            leads[1]
+        );
+        self.fault_at(at, message, format!("{} here and {to} there: the two are exchanged", self.target(second)))
+    }
+
     fn target(&self, at: usize) -> String {
         let entry = &self.entries[at];
         format!("{} {}", visible(entry.peer), visible(entry.peer_port))
@@ -250,6 +282,11 @@ impl<'e, 's, 'a> Wiring<'e, 's, 'a> {
         let cable = || "the port that the cable leads to".to_owned();
         let Some(to) = &entry.to else {
             let wrong = self.switches[of].own_name(entry.peer_port).err()?;
+            // If the neighbour itself has an entry for the port, its `PORT` table is wrong, which is an error there.
+            let own = self.switches[of].files.iter().flat_map(|file| neighbours(file)).flatten();
+            if own.into_iter().any(|own| own.port == entry.peer_port) {
+                return None;
+            }
             let near = self.switches[of].nearest_port(entry.peer_port).map_or_else(cable, |near| visible(&near));
             let message = format!("leads to {}: {wrong} ({}){and}", self.target(at), self.switches[of].location);
             return Some(self.fault_at(at, message, help(near)));

@@ -13,6 +13,17 @@ pub(super) fn group_key(device: &Device<'_>, port: &Port, group: u8) -> String {
     bound.map_or_else(|| format!("BUFFER_PG|{}|{group}", port.name), |bound| format!("{}.profile", bound.key))
 }
 
+/// Advice for [`missing_xoff`].
+pub(super) const OWN_XOFF: &str = "the headroom of its cable in bytes";
+
+/// Returns the key of the `xoff` that the profile of a priority group lacks, if name and pool say that it is lossless.
+pub(super) fn missing_xoff(device: &Device<'_>, port: &Port, group: u8) -> Option<String> {
+    let config = device.config(port);
+    let name = &config.groups.get(&(port.name.clone(), group))?.name;
+    let profile = config.profiles.get(name).filter(|profile| profile.lossless_queue == Some(true))?;
+    profile.xoff.is_none().then(|| format!("BUFFER_PROFILE|{}.xoff", fabric::visible(name)))
+}
+
 /// Returns the key that assigns the profile of a queue.
 pub(super) fn queue_key(device: &Device<'_>, port: &Port, queue: u8) -> String {
     let bound = device.config(port).queues.get(&(port.name.clone(), queue));
@@ -106,8 +117,13 @@ pub(super) fn judge(device: &Device<'_>, without_groups: &BTreeSet<NodeId>, find
                      pauses",
                     port.name
                 );
-                let instead = format!("a profile with xoff, or pfc_enable without {priorities}");
-                mismatch(group_key(device, port, group), why, instead);
+                match missing_xoff(device, port, group) {
+                    Some(key) => mismatch(key, why, OWN_XOFF.to_owned()),
+                    None => {
+                        let instead = format!("a profile with xoff, or pfc_enable without {priorities}");
+                        mismatch(group_key(device, port, group), why, instead);
+                    }
+                }
             }
         }
         for group in (0..8u8).filter(|&group| port.lossless_profiles >> group & 1 == 1) {

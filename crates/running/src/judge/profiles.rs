@@ -5,6 +5,7 @@
 //! remains after a change of the port has the headroom of the old one.
 
 use super::findings::{Findings, finding};
+use super::links::{Attribute, Differences};
 use super::ports::group_key;
 use crate::device::{Device, Port};
 use crate::error::FindingKind;
@@ -42,10 +43,13 @@ fn fixed<'a>(config: &'a SwitchConfig, port: &Port) -> Vec<(u8, &'a str, u64)> {
     fixed.collect()
 }
 
-/// Reports profiles whose name states a lower speed or a shorter cable than the port has.
+/// Reports profiles whose name states a lower speed or a shorter cable than the port has. If the other end states
+/// another length, and the length of this port is probably wrong, the finding is at the length.
 pub(super) fn judge(device: &Device<'_>, findings: &mut Findings) {
-    for misnamed in misnamed(device).filter(|it| !it.covers_port()) {
-        let Misnamed { config, port, group, profile, stated, own } = misnamed;
+    let lengths = Differences::of(device, Attribute::Length);
+    let by_length = |it: &Misnamed<'_>| it.stated.0 >= it.own.0 && lengths.is_outlier(it.number);
+    for misnamed in misnamed(device).filter(|it| !it.covers_port() && !by_length(it)) {
+        let Misnamed { config, port, group, profile, stated, own, .. } = misnamed;
         let why = format!(
             "profile {profile} is for {} Mbps and {} m by its name, and {} has {} Mbps and {} m",
             stated.0, stated.1, port.name, own.0, own.1
@@ -58,6 +62,8 @@ pub(super) fn judge(device: &Device<'_>, findings: &mut Findings) {
 /// A group with a profile whose name states another speed (Mbps) or cable (m) than its port has.
 struct Misnamed<'d> {
     config: &'d SwitchConfig,
+    /// Number of the port in the device.
+    number: u32,
     port: &'d Port,
     group: u8,
     profile: &'d str,
@@ -73,12 +79,12 @@ impl Misnamed<'_> {
 }
 
 fn misnamed<'d>(device: &'d Device<'_>) -> impl Iterator<Item = Misnamed<'d>> {
-    device.ports().flat_map(|(_, port)| {
+    device.ports().flat_map(|(number, port)| {
         let config = device.config(port);
         let own = own(config, port).map(|(speed, metres, _)| (speed, metres));
         fixed(config, port).into_iter().filter_map(move |(group, profile, _)| {
             let (stated, own) = (stated(profile)?, own?);
-            (stated != own).then_some(Misnamed { config, port, group, profile, stated, own })
+            (stated != own).then_some(Misnamed { config, number, port, group, profile, stated, own })
         })
     })
 }

@@ -3,7 +3,7 @@
 
 use super::entries::{Entry, entry, tunnel_entry};
 use super::findings::{Findings, finding};
-use super::ports::{group_key, list, pfc_key, queue_key, queue_profile};
+use super::ports::{OWN_XOFF, group_key, list, missing_xoff, pfc_key, queue_key, queue_profile};
 use crate::device::{Device, Port};
 use crate::error::{Fault, FindingKind};
 use crate::options::QueueBinding;
@@ -222,8 +222,12 @@ impl<'a> WaitPorts<'_, 'a> {
         let (why, port, key, instead) = if lossless_queue {
             let why = format!("{frames} counts in group {group}, which drops, and waits in {queue}, which does not");
             let bit = ingress.lossless_profiles >> group & 1 == 1;
-            let key = if bit { pfc_key(device, ingress) } else { group_key(device, ingress, group) };
-            (why, ingress, key, "a lossless group for them, or a lossy queue")
+            let (key, instead) = match missing_xoff(device, ingress, group) {
+                Some(key) => (key, OWN_XOFF),
+                None if bit => (pfc_key(device, ingress), "a lossless group for them, or a lossy queue"),
+                None => (group_key(device, ingress, group), "a lossless group for them, or a lossy queue"),
+            };
+            (why, ingress, key, instead)
         } else {
             let why = format!("{frames} counts in lossless group {group}, and waits in {queue}: dropped when full");
             (why, egress, queue_key(device, egress, wait.queue), "an egress profile of a lossless pool")
@@ -259,9 +263,10 @@ impl<'a> WaitPorts<'_, 'a> {
                 let has_profile = next.lossless_profiles >> arrival.group & 1 == 1;
                 let at = match (sends, has_profile) {
                     (false, true) => Location::Key(pfc_key(device, next), String::new()),
-                    (true, false) => {
-                        Location::Key(group_key(device, next, arrival.group), "a profile with xoff".to_owned())
-                    }
+                    (true, false) => match missing_xoff(device, next, arrival.group) {
+                        Some(key) => Location::Key(key, OWN_XOFF.to_owned()),
+                        None => Location::Key(group_key(device, next, arrival.group), "a profile with xoff".to_owned()),
+                    },
                     _ => Location::Entries(vec![rewrite(), class(), group(), self.class(), self.group()]),
                 };
                 self.conflict(FindingKind::LossyHop, next, at, (why, None), findings);

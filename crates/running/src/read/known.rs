@@ -77,13 +77,12 @@ pub(super) const OTHER_KEYS: [(&str, &[&str]); 12] = [
 ];
 
 /// Tables that are read; the report lists the others.
-pub(super) const TABLES: [&str; 27] = [
+pub(super) const TABLES: [&str; 12] = [
     "ASIC_TABLE",
     "DEFAULT_LOSSLESS_BUFFER_PARAMETER",
     "DEVICE_METADATA",
     "DEVICE_NEIGHBOR",
     "DEVICE_NEIGHBOR_METADATA",
-    "LOSSLESS_TRAFFIC_PATTERN",
     "PERIPHERAL_TABLE",
     "PORT",
     "PORT_PERIPHERAL_TABLE",
@@ -91,24 +90,10 @@ pub(super) const TABLES: [&str; 27] = [
     "PORTCHANNEL",
     "PORTCHANNEL_MEMBER",
     "CABLE_LENGTH",
-    "DSCP_TO_TC_MAP",
-    "TC_TO_QUEUE_MAP",
-    "TC_TO_PRIORITY_GROUP_MAP",
-    "TC_TO_DSCP_MAP",
-    "MAP_PFC_PRIORITY_TO_QUEUE",
-    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
-    "PORT_QOS_MAP",
-    "PFC_WD",
-    "BUFFER_POOL",
-    "BUFFER_PROFILE",
     "BUFFER_PG",
-    "BUFFER_QUEUE",
-    "SCHEDULER",
-    "QUEUE",
-    "WRED_PROFILE",
 ];
 
-/// Tables whose rows are equal at most switches of a role.
+/// Further tables that are read, with rows that are equal at most switches of a role.
 pub(super) const COMPARED: [&str; 15] = [
     "LOSSLESS_TRAFFIC_PATTERN",
     "DSCP_TO_TC_MAP",

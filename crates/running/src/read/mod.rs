@@ -22,6 +22,7 @@
 mod buffers;
 mod known;
 mod maps;
+mod neighbours;
 mod ports;
 mod reader;
 mod spelling;
@@ -369,7 +370,7 @@ fn read_switch(file: &str, object: &Object, switches: &mut Vec<SwitchConfig>, fa
     switch.compared = Arc::new(compared.collect());
     switch.unread = object
         .keys()
-        .filter(|table| !known::TABLES.contains(&table.as_str()) && !known::DUAL_TOR.contains(&table.as_str()))
+        .filter(|table| !spelling::tables().any(|read| read == table.as_str()))
         .map(|table| fabric::visible(table))
         .collect();
     spelling::check_tables(&mut reader);
@@ -378,6 +379,7 @@ fn read_switch(file: &str, object: &Object, switches: &mut Vec<SwitchConfig>, fa
     ports::read(&mut reader, &mut switch);
     buffers::read(&mut reader, &mut switch);
     maps::check(&mut reader, &switch);
+    neighbours::check(&mut reader, &switch);
     switch.traditional = text("buffer_model") == "traditional";
     if uses_dynamic_model(object) {
         let asic = AsicTables::of(object).unwrap_or_else(|fault| {

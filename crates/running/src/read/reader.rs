@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
                     file: self.file.to_owned(),
                     key: fabric::visible(&format!("{}.{field}", row.key)),
                     why: "no table of this kind has this field, so nothing reads it".to_owned(),
-                    instead: spelling::instead_of(name, read, others),
+                    instead: spelling::instead_of(name, read, others, row.fields),
                 });
             }
         }

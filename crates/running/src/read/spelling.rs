@@ -1,6 +1,6 @@
 //! Names that are nearly those that are read: probably typing errors, with which nothing reads the table or field.
 
-use super::known::{DUAL_TOR, TABLES};
+use super::known::{COMPARED, DUAL_TOR, TABLES};
 use super::reader::{Object, Reader};
 use crate::error::{Finding, FindingKind};
 use serde_json::Value;
@@ -38,9 +38,12 @@ fn nearly<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k st
 /// End of the advice for an unknown key, after the name that it nearly is.
 pub(crate) const OR_LEAVE_OUT: &str = ", or leave it out";
 
-/// Returns the advice for an unknown field of a row: the field that it nearly is, or else the fields that are read.
-pub(super) fn instead_of(field: &str, read: &[&str], others: &[&str]) -> String {
-    match nearly(field, read.iter().chain(others).copied()) {
+/// Returns the advice for an unknown field of `row`: the field that it nearly is, preferably one that the row does not
+/// have, or else the fields that are read.
+pub(super) fn instead_of(field: &str, read: &[&str], others: &[&str], row: &Object) -> String {
+    let known = || read.iter().chain(others).copied();
+    let absent = known().filter(|known| !row.contains_key(*known));
+    match nearly(field, absent).or_else(|| nearly(field, known())) {
         Some(near) => format!("{near}{OR_LEAVE_OUT}"),
         None if read.is_empty() => "leave it out".to_owned(),
         None => format!("one of {}{OR_LEAVE_OUT}", read.join(", ")),
@@ -57,8 +60,9 @@ pub(super) fn of_near_name(object: &Object, table: &str) -> String {
     }
 }
 
-fn tables() -> impl Iterator<Item = &'static str> {
-    TABLES.into_iter().chain(DUAL_TOR)
+/// Returns the tables that are read.
+pub(super) fn tables() -> impl Iterator<Item = &'static str> {
+    TABLES.into_iter().chain(COMPARED).chain(DUAL_TOR)
 }
 
 fn is_known(table: &str) -> bool {

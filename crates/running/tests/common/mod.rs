@@ -353,9 +353,12 @@ pub fn read(files: &Files) -> Vec<SwitchConfig> {
     running::read(&texts(files)).unwrap_or_else(|faults| panic!("{faults:#?}"))
 }
 
+/// Returns the options of the check with maps of the egress port and without an ASIC table.
+pub fn options(paths: PathSet) -> running::Options<'static> {
+    running::Options { binding: QueueBinding::Egress, paths, headroom: &needed, asic: None, accepted_strict: 0 }
+}
+
 pub fn judge(files: &Files, paths: PathSet) -> Report {
     let (fabric, configs) = (topology(files), read(files));
-    let options =
-        running::Options { binding: QueueBinding::Egress, paths, headroom: &needed, asic: None, accepted_strict: 0 };
-    running::judge(&fabric, &configs, &options).unwrap_or_else(|faults| panic!("{faults:#?}"))
+    running::judge(&fabric, &configs, &options(paths)).unwrap_or_else(|faults| panic!("{faults:#?}"))
 }

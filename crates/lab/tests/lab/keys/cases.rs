@@ -148,19 +148,16 @@ const ECCP_MEASURED: Pairs = &[
     ("host.transport.gain", "0.05"),
     ("host.transport.estimate", "measured"),
 ];
+/// ECCP with estimates from short trains.
+const ECCP_TRAINS: &str = "{ kind = \"eccp\", train_interval = \"200us\", train_frames = 5, probe = \"300B\", \
+    initial_rate = \"200Mbps\", min_probe_rate = \"300Mbps\", byte_counter = \"5KB\", increase_timer = \"50us\" }";
 /// Estimates by the filter, on which the variance of the strain has an effect.
 const ECCP_NOISY: Pairs = &[
     ("duration", "40ms"),
     ("traffic.0.size", "2MB"),
     ("switch.queue", "200 packets"),
     ("fabric.link.loss", "0"),
-    ("host.transport.train_interval", "200us"),
-    ("host.transport.train_frames", "5"),
-    ("host.transport.probe", "300B"),
-    ("host.transport.initial_rate", "200Mbps"),
-    ("host.transport.min_probe_rate", "300Mbps"),
-    ("host.transport.byte_counter", "5KB"),
-    ("host.transport.increase_timer", "50us"),
+    ("host.transport", ECCP_TRAINS),
     ("host.transport.strain_threshold", "0.05"),
     ("host.transport.gain", "0.5"),
 ];
@@ -173,13 +170,7 @@ const ECCP_LATER: Pairs = &[
     ("traffic.1.start", "5ms"),
     ("switch.queue", "200 packets"),
     ("fabric.link.loss", "0"),
-    ("host.transport.train_interval", "200us"),
-    ("host.transport.train_frames", "5"),
-    ("host.transport.probe", "300B"),
-    ("host.transport.initial_rate", "200Mbps"),
-    ("host.transport.min_probe_rate", "300Mbps"),
-    ("host.transport.byte_counter", "5KB"),
-    ("host.transport.increase_timer", "50us"),
+    ("host.transport", ECCP_TRAINS),
     ("host.transport.strain_threshold", "0.1"),
     ("host.transport.gain", "0.05"),
 ];
