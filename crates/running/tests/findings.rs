@@ -301,7 +301,7 @@ fn a_profile_without_xoff_is_reported_at_its_row() {
     assert!(misspelt[1].0 == key && misspelt[1].1.contains(&refers), "{misspelt:#?}");
 }
 
-/// A port without an entry in `DEVICE_NEIGHBOR` is not judged, so that the entries that other tables imply are findings.
+/// Nothing judges a port without an entry in `DEVICE_NEIGHBOR`: entries that other tables imply are findings.
 #[test]
 fn missing_entries_of_neighbours_are_findings() {
     let found = |change: fn(&mut Value)| {
@@ -315,6 +315,15 @@ fn missing_entries_of_neighbours_are_findings() {
     assert_eq!(found(|file| file["DEVICE_NEIGHBOR"]["Ethernet0"]["name"] = "srv-01-0".into()), server);
     // The fully qualified name of the device is another form of the same name.
     assert_eq!(found(|file| file["DEVICE_NEIGHBOR"]["Ethernet0"]["name"] = "srv-00-0.dc.example".into()), [""; 0]);
+}
+
+/// An entry without one at the other end is a cable, with an assumption.
+#[test]
+fn an_entry_at_one_end_is_stated() {
+    let report = judged(&changed("spine-0", |file| remove(&mut file["DEVICE_NEIGHBOR"], "Ethernet0")));
+    let stated = "1 cable with an entry in DEVICE_NEIGHBOR at one end only: leaf-00.json DEVICE_NEIGHBOR|Ethernet4";
+    assert!(report.assumptions.iter().any(|it| it == stated), "{:#?}", report.assumptions);
+    assert!(!judged(&leaf_spine(3, 2, 1)).assumptions.iter().any(|it| it.contains("at one end only")));
 }
 
 /// A profile that is too small for the length of its port is a consequence if the length is wrong.

@@ -51,7 +51,7 @@ fn the_end_of_a_link_that_differs_from_all_others_is_named() {
 }
 
 #[test]
-fn a_length_that_is_probably_wrong_demands_no_headroom_of_the_other_end() {
+fn a_wrong_length_requires_no_headroom_at_the_other_end() {
     let report = changed("spine-1", |file| file["CABLE_LENGTH"]["AZURE"]["Ethernet0"] = "20000m".into());
     let headroom: Vec<_> = report.findings.iter().filter(|it| it.kind == FindingKind::Headroom).collect();
     // The profile of Ethernet0, which its name states for 40 m, is no finding.
@@ -77,6 +77,11 @@ fn a_value_that_one_switch_of_many_has_is_a_hint() {
     assert_eq!(report.hints[0].why, "\"9\" here; 5 of 6 switches of this role and platform have \"1048576\"");
     let report = changed("leaf-03", |file| file["DSCP_TO_TC_MAP"]["AZURE"]["20"] = "0".into());
     assert_eq!(hints(&report), hint("DSCP_TO_TC_MAP|AZURE.20", "\"1\""));
+    let report = changed("leaf-03", |file| drop(file["QUEUE"].as_object_mut().unwrap().remove("Ethernet4|0")));
+    let missing: Vec<_> = report.hints.iter().filter(|it| it.key == "QUEUE|Ethernet4|0").collect();
+    assert!(missing.len() == 1 && missing[0].why.starts_with("no such row here; 5 of 6 "), "{report:#?}");
+    let more = changed("leaf-03", |file| file["WRED_PROFILE"]["AZURE_LOSSLESS"]["colour"] = "9".into());
+    assert!(more.hints.iter().all(|it| it.instead != "no such field"), "{more:#?}");
     // Of three spines none is usual, and a setting that a finding names is not also a hint.
     let report = changed("spine-1", |file| file["SCHEDULER"]["scheduler.0"]["weight"] = "20".into());
     assert_eq!(hints(&report), []);
@@ -188,4 +193,53 @@ fn strict_priority_of_one_queue_is_accepted_and_no_other() {
     assert!(!other.safe() && other.findings.iter().all(|it| it.why.contains("queue 5")), "{:#?}", other.findings);
     let faults = judged(&[6], 1 << 6 | 1 << 2).unwrap_err();
     assert!(faults[0].message.contains("queue 2 is accepted, and has strict priority above no"), "{faults:#?}");
+}
+
+/// Two strict queues with limits of 7.5 of 12.5 GB/s each: an accepted one still counts in the sum for the other.
+#[test]
+fn the_limit_of_an_accepted_queue_counts_for_the_others() {
+    let mut files = leaf_spine(3, 2, 1);
+    for (_, file) in &mut files {
+        file["SCHEDULER"]["limited"] = serde_json::json!({ "type": "STRICT", "pir": "7500000000" });
+        for (key, row) in file["QUEUE"].as_object_mut().unwrap() {
+            if key.ends_with("|5") || key.ends_with("|6") {
+                row["scheduler"] = "limited".into();
+            }
+        }
+    }
+    let (fabric, configs) = (common::topology(&files), common::read(&files));
+    for accepted_strict in [0, 1 << 6, 1 << 5] {
+        let options = running::Options { accepted_strict, ..common::options(PathSet::Shortest) };
+        let report = running::judge(&fabric, &configs, &options).unwrap();
+        let is_sum = |why: &str| why.starts_with("queues 5, 6 of ") && why.contains("add up to 15,000,000,000 bytes/s");
+        assert!(report.findings.iter().any(|it| is_sum(&it.why)), "{accepted_strict}: {:#?}", report.findings);
+    }
+    let options = running::Options { accepted_strict: 1 << 5 | 1 << 6, ..common::options(PathSet::Shortest) };
+    assert!(running::judge(&fabric, &configs, &options).unwrap().safe());
+}
+
+/// Without evidence for one of two lengths the greater one counts at both ends, whatever the order of the files.
+#[test]
+fn without_evidence_the_longer_length_counts() {
+    for (leaf, spine) in [("500m", "300m"), ("300m", "500m")] {
+        let mut files = leaf_spine(2, 1, 1);
+        // Two ends have 40 m, and the others one value each: none is that of most ports. The profile's name states no
+        // length.
+        for (_, file) in &mut files {
+            let text = file.to_string().replace("pg_lossless_100000_40m_profile", "pg_lossless_own_profile");
+            *file = serde_json::from_str(&text).unwrap();
+        }
+        let end = |files: &mut Files, name: &str, length: &str| {
+            let file = files.iter_mut().find(|(file, _)| file == name).unwrap();
+            file.1["CABLE_LENGTH"]["AZURE"]["Ethernet4"] = length.into();
+        };
+        end(&mut files, "leaf-01.json", leaf);
+        end(&mut files, "spine-0.json", spine);
+        let report = judge(&files, PathSet::Shortest);
+        let needs = |file: &str| {
+            let of_cable = |it: &running::Finding| it.file == file && it.why.contains("with 500 m of cable needs");
+            report.findings.iter().any(of_cable)
+        };
+        assert!(needs("leaf-01.json") && needs("spine-0.json"), "{leaf} {spine}: {:#?}", report.findings);
+    }
 }

@@ -9,9 +9,9 @@ use std::collections::BTreeSet;
 const EXIT_STATUS: [(&str, &str); 5] = [
     ("0", "The command completed, and every check holds."),
     ("1", "A check failed, or there is a finding. The report is complete."),
-    ("2", "The input is invalid. The message names the file and the key or argument."),
-    ("3", "The machine failed: disk or memory."),
-    ("130", "Interrupted. A partial result is valid."),
+    ("2", "The input is invalid, or an output cannot be written. The message states file and key, or the argument."),
+    ("3", "System failure: disk full, or out of memory."),
+    ("130", "Interrupted. If the run had begun, its partial result is valid."),
 ];
 
 /// Example command lines, by the command's name without `tidegate`.
@@ -56,7 +56,14 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("import hpcc", &["tidegate import hpcc config.txt --out hpcc.toml"]),
     ("mechanisms", &["tidegate mechanisms", "tidegate mechanisms dcqcn"]),
     ("reproduce", &["tidegate reproduce --list", "tidegate reproduce bg/fig1.3"]),
-    ("why", &["tidegate why results/incast", "tidegate why results/incast --flow 5"]),
+    (
+        "why",
+        &[
+            "tidegate run incast.toml --set record.trace={} --out results/incast",
+            "tidegate why results/incast --slowest",
+            "tidegate why results/incast --flow 5",
+        ],
+    ),
     ("dissector", &["tidegate dissector"]),
     ("completions", &["tidegate completions bash"]),
     ("man", &["tidegate man man1"]),
@@ -123,4 +130,19 @@ fn with(command: Command, argument: &str, values: BTreeSet<String>) -> Command {
 fn experiments() -> BTreeSet<String> {
     let ids = reproduce::experiments().map(|experiment| experiment.id);
     ids.flat_map(|id| [Some(id), id.split_once('/').map(|(paper, _)| paper)]).flatten().map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::EXAMPLES;
+    use clap::CommandFactory;
+
+    /// Every example has all arguments that its command requires, and no others.
+    #[test]
+    fn examples_are_complete_command_lines() {
+        for line in EXAMPLES.iter().flat_map(|(_, lines)| *lines) {
+            let parsed = crate::Cli::command().try_get_matches_from(line.split(' '));
+            assert!(parsed.is_ok(), "{line}: {}", parsed.unwrap_err());
+        }
+    }
 }

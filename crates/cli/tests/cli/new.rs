@@ -72,7 +72,8 @@ fn every_command_has_a_page_and_completions() {
     }
 }
 
-/// Every page has exit codes and examples whose arguments are valid, and pages of related commands that exist.
+/// Every page has the sections EXIT STATUS, EXAMPLES and SEE ALSO, and the pages in SEE ALSO exist.
+/// A unit test of the program parses the examples.
 #[test]
 fn pages_have_exit_codes_examples_and_related_pages() {
     let scratch = Scratch::new("manual");
@@ -91,11 +92,6 @@ fn pages_have_exit_codes_examples_and_related_pages() {
         let examples = section("EXAMPLES");
         let examples: Vec<&str> = examples.lines().filter(|line| line.starts_with("tidegate ")).collect();
         assert!(!examples.is_empty(), "{name}");
-        for example in examples {
-            // `--help` replaces the effect of a command whose other arguments are valid.
-            let arguments: Vec<&str> = example.split_whitespace().skip(1).chain(["--help"]).collect();
-            assert_eq!(run(&arguments).code, Some(0), "{example}");
-        }
         for related in section("SEE ALSO").trim().split(", ") {
             let page = related.strip_suffix("(1)").unwrap_or_else(|| panic!("{name}: {related}"));
             assert!(pages.contains(&format!("{page}.1")), "{name}: {related}");
@@ -106,7 +102,7 @@ fn pages_have_exit_codes_examples_and_related_pages() {
 /// Completions contain the names of mechanisms and experiments, and the keys of scenarios, which remain free arguments.
 /// Those of fish complete no positional arguments.
 #[test]
-fn completions_know_names_and_keys() {
+fn completions_contain_names_and_keys() {
     for shell in ["bash", "zsh", "fish"] {
         let script = run(&["completions", shell]).out;
         for value in ["bg/fig1.3", "pabo/table1", "congestion-point", "switch.flow_control.upper=", "fabric.k="] {

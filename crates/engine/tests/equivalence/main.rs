@@ -110,8 +110,8 @@ struct Runner {
 }
 
 impl Runner {
-    /// Creates node `node` of a ring of `nodes`. One node, whose position in the order of a window depends on the run,
-    /// sets `stop` at its run `stop_at_run`.
+    /// Creates node `node` of a ring of `nodes` nodes. Node `stop_at_run * 7 mod nodes` sets `stop` in its run
+    /// `stop_at_run`, so that different runs stop at different positions of a window.
     fn of_ring(node: u32, nodes: u64, stop_at_run: u64, stop: &Arc<AtomicBool>, lookahead: Time) -> Runner {
         let stop_at_run = if node == (stop_at_run * 7 % nodes) as u32 { stop_at_run } else { 0 };
         let (stop, until) = (Arc::clone(stop), Time::ZERO);

@@ -148,7 +148,7 @@ impl<'a> Switch<'a> {
         }
     }
 
-    /// Returns the port in the `PORT` tables whose name is nearest to this one, if few edits separate them.
+    /// Returns the port of the `PORT` tables with the smallest edit distance to this name, if it is at most 2.
     pub fn nearest_port(&self, port: &str) -> Option<String> {
         const MOST_EDITS: usize = 2;
         let edits = |name: &String| (strsim::osa_distance(name, port), natural(name));
@@ -492,7 +492,7 @@ impl Cables {
     }
 }
 
-/// Refuses cables whose ends state two speeds. The error is at the end whose speed fewer ports have.
+/// Refuses cables with different speeds at their ends. The error is at the end with the less frequent speed.
 fn check_speeds(switches: &BTreeMap<&str, &Switch<'_>>, cables: &[(ParsedEnd, ParsedEnd)]) -> Result<(), FileError> {
     let rate =
         |end: &ParsedEnd| switches.get(end.0.as_str()).map_or(Ok(None), |of| of.stated(&end.1).map(|it| it.rate));

@@ -60,7 +60,7 @@ pub use netlab::read_netlab;
 pub use node_link::{read_node_link, write_node_link};
 pub use plain::Options;
 pub use roles::{NamePattern, Roles};
-pub use wiring::{NeighbourFault, neighbour_faults};
+pub use wiring::{NeighbourCheck, NeighbourFault, check_neighbours};
 
 use crate::Fabric;
 

@@ -54,9 +54,18 @@ impl<'a> HostNames<'a> {
     }
 }
 
-/// Returns the entries without a counterpart in the files of a fabric, given as pairs of file name and content, and
-/// host names that two files have or that no neighbour has. Files without a host name are skipped.
-pub fn neighbour_faults(files: &[(&str, &Object)]) -> Vec<NeighbourFault> {
+/// Result of the comparison of all entries of `DEVICE_NEIGHBOR`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NeighbourCheck {
+    /// Entries that other entries contradict, and host names that two files or no neighbour have.
+    pub faults: Vec<NeighbourFault>,
+    /// File and key of each entry without an entry of the port that it leads to, which nothing contradicts.
+    pub one_sided: Vec<(String, String)>,
+}
+
+/// Compares the entries of `DEVICE_NEIGHBOR` of the files of a fabric, given as pairs of file name and content. Files
+/// without a host name are skipped.
+pub fn check_neighbours(files: &[(&str, &Object)]) -> NeighbourCheck {
     let switch = |&(location, file): &(&'_ str, &'_ Object)| {
         let name = file.get("DEVICE_METADATA")?.get("localhost")?.get("hostname")?.as_str()?;
         Some((name.to_owned(), location.to_owned()))
@@ -66,7 +75,12 @@ pub fn neighbour_faults(files: &[(&str, &Object)]) -> Vec<NeighbourFault> {
         let (name, location) = name.as_ref()?;
         Some(Switch { name, location, files: vec![*file] })
     });
-    faults(&switches.collect::<Vec<_>>())
+    check(&switches.collect::<Vec<_>>())
+}
+
+/// Returns the faults of `DEVICE_NEIGHBOR` in the order of switches and ports.
+pub(super) fn faults(switches: &[Switch<'_>]) -> Vec<NeighbourFault> {
+    check(switches).faults
 }
 
 /// A port of a switch, by the place of the switch in the list.
@@ -84,8 +98,7 @@ struct Entry<'a> {
     of: Option<usize>,
 }
 
-/// Returns the faults of `DEVICE_NEIGHBOR` in the order of switches and ports.
-pub(super) fn faults(switches: &[Switch<'_>]) -> Vec<NeighbourFault> {
+fn check(switches: &[Switch<'_>]) -> NeighbourCheck {
     let names = HostNames::of(switches);
     let mut entries = Vec::new();
     for (at, switch) in switches.iter().enumerate() {
@@ -103,7 +116,7 @@ pub(super) fn faults(switches: &[Switch<'_>]) -> Vec<NeighbourFault> {
     // Entries contradict each other if a switch has a wrong name.
     let wrong_names = wiring.wrong_names();
     if !wrong_names.is_empty() {
-        return wrong_names;
+        return NeighbourCheck { faults: wrong_names, one_sided: Vec::new() };
     }
     let mut found: BTreeMap<usize, NeighbourFault> = BTreeMap::new();
     let mut explained: BTreeSet<usize> = BTreeSet::new();
@@ -126,7 +139,10 @@ pub(super) fn faults(switches: &[Switch<'_>]) -> Vec<NeighbourFault> {
             found.insert(at, wiring.fault_at(at, message, "the port that the cable leads to, at both ends".to_owned()));
         }
     }
-    found.into_values().collect()
+    let is_one_sided = |at: &usize| entries[*at].to.is_some() && wiring.back(*at).is_none() && !found.contains_key(at);
+    let place = |at: usize| (switches[entries[at].from.0].location.to_owned(), entries[at].key.clone());
+    let one_sided = (0..entries.len()).filter(is_one_sided).map(place).collect();
+    NeighbourCheck { faults: found.into_values().collect(), one_sided }
 }
 
 struct Wiring<'e, 's, 'a> {

@@ -300,7 +300,7 @@ fn cabled<'a>(
         let outlier = |of: &Differences<'_>, is_greater_here: bool| {
             let (number, config, name) =
                 if is_greater_here { (number, config, &port.name) } else { (at, of_peer, &peer.name) };
-            of.is_outlier(number).then(|| (config, of.attribute().key(config, name)))
+            of.is_refuted(number).then(|| (config, of.attribute().key(config, name)))
         };
         let other_mtu = of_peer.ports[&peer.name].mtu;
         if let Some(at) = outlier(mtus, row.mtu > other_mtu) {

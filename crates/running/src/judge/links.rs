@@ -93,14 +93,23 @@ impl<'a> Differences<'a> {
         2 * self.ports_by_value[&value] > self.ports_by_value.values().sum()
     }
 
-    /// Returns whether the ends of the link of a port differ, and the value of this port is the one that is probably
-    /// wrong: the other value is that of most ports, or the switch differs from more neighbours, or fewer ports of the
-    /// fabric or of the file have its value.
-    pub fn is_outlier(&self, number: u32) -> bool {
+    /// Returns whether the ends of the link of a port differ, and the finding is at this port: by evidence
+    /// ([`is_refuted`](Differences::is_refuted)), else where fewer ports of the fabric or of the file have the value,
+    /// or at the first file.
+    fn is_outlier(&self, number: u32) -> bool {
         let rank = |(config, port, value): (&'a SwitchConfig, &'a Port, u64)| {
             let alike = config.ports.keys().filter(|name| self.attribute.at(config, name) == Some(value)).count();
             let differing = Reverse(self.by_switch[&port.node]);
             (self.is_usual(value), differing, self.ports_by_value[&value], alike, &config.file, &port.name)
+        };
+        self.by_port.get(&number).is_some_and(|ends| rank(ends.here) < rank(ends.there))
+    }
+
+    /// Returns whether the value of a port is wrong by evidence: the other value is that of most ports, or the switch
+    /// differs from more neighbours. Without evidence, the greater value counts at both ends.
+    pub fn is_refuted(&self, number: u32) -> bool {
+        let rank = |(_, port, value): (&'a SwitchConfig, &'a Port, u64)| {
+            (self.is_usual(value), Reverse(self.by_switch[&port.node]))
         };
         self.by_port.get(&number).is_some_and(|ends| rank(ends.here) < rank(ends.there))
     }

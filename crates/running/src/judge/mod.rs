@@ -212,6 +212,11 @@ fn assumptions(device: &Device<'_>, reached: &ReachableWaits, options: &Options<
         let first = format!("{} {}", device.config(first).file, first.name);
         list.push(format!("{ports} that admin_status has down {carry} traffic, {first}"));
     }
+    let one_sided = || device.configs().flat_map(|config| config.one_sided.iter().map(move |key| (&config.file, key)));
+    if let Some((file, key)) = one_sided().next() {
+        let cables = counted(one_sided().count() as u64, "cable");
+        list.push(format!("{cables} with an entry in DEVICE_NEIGHBOR at one end only: {file} {key}"));
+    }
     if counts.unconnected > 0 {
         let are = if counts.unconnected == 1 { "is" } else { "are" };
         let ports = counted_as(counts.unconnected, "port without a neighbour", "ports without a neighbour");

@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const LEAST_ALIKE: usize = 3;
 const LEAST_RATIO: usize = 3;
 
-/// A row of a table, with the switch that has it.
-type Row<'a> = (&'a SwitchConfig, &'a Map<String, Value>);
+/// A row of a table at a switch; `None` if the switch does not have it.
+type Row<'a> = (&'a SwitchConfig, Option<&'a Map<String, Value>>);
 
 /// Returns the settings that differ from those of most switches with the same role and platform, except those that
 /// `findings` name.
@@ -25,26 +25,34 @@ pub(super) fn hints(device: &Device<'_>, findings: &[Finding]) -> Vec<Finding> {
     }
     let mut found = Vec::new();
     for switches in roles.values().filter(|switches| switches.len() > LEAST_ALIKE) {
-        let mut rows: BTreeMap<(&str, &str), Vec<Row<'_>>> = BTreeMap::new();
-        for config in switches {
-            for (table, all) in config.compared.iter() {
-                for (row, fields) in all.as_object().into_iter().flatten() {
-                    let fields = fields.as_object().map(|fields| (*config, fields));
-                    rows.entry((table, row)).or_default().extend(fields);
-                }
-            }
+        let mut rows: BTreeSet<(&str, &str)> = BTreeSet::new();
+        for (table, all) in switches.iter().flat_map(|config| config.compared.iter()) {
+            rows.extend(all.as_object().into_iter().flatten().map(|(row, _)| (table.as_str(), row.as_str())));
         }
-        for ((table, row), users) in rows.iter().filter(|(_, users)| users.len() > LEAST_ALIKE) {
-            let fields: BTreeSet<&String> = users.iter().flat_map(|(_, fields)| fields.keys()).collect();
+        for (table, row) in rows {
+            let port = row.split('|').next().unwrap_or_default();
+            let is_of_port = switches.iter().any(|config| config.ports.contains_key(port));
+            let has_port = |config: &&&SwitchConfig| !is_of_port || config.ports.contains_key(port);
+            let users: Vec<Row<'_>> =
+                switches.iter().filter(has_port).map(|config| (*config, config.row(table, row))).collect();
+            if users.len() <= LEAST_ALIKE {
+                continue;
+            }
+            let mut add = |key: String, (file, why, instead): (&str, String, String)| {
+                let (kind, file, key) = (FindingKind::Outlier, file.to_owned(), fabric::visible(&key));
+                found.push(Finding { kind, file, key, why, instead });
+            };
+            let rows = differing(&users, |fields| fields.map_or("no such row", |_| "the row").to_owned());
+            rows.into_iter().for_each(|hint| add(format!("{table}|{row}"), hint));
+            let users: Vec<Row<'_>> = users.into_iter().filter(|(_, fields)| fields.is_some()).collect();
+            let fields: BTreeSet<&String> =
+                users.iter().filter_map(|(_, fields)| *fields).flat_map(Map::keys).collect();
             for field in fields {
-                let differing = differing(users, field).into_iter();
-                found.extend(differing.map(|(file, why, instead)| Finding {
-                    kind: FindingKind::Outlier,
-                    file: file.to_owned(),
-                    key: fabric::visible(&format!("{table}|{row}.{field}")),
-                    why,
-                    instead,
-                }));
+                let text = |fields: Option<&Map<String, Value>>| match fields.and_then(|fields| fields.get(field)) {
+                    Some(value) => fabric::visible(&value.to_string()),
+                    None => "no such field".to_owned(),
+                };
+                differing(&users, text).into_iter().for_each(|hint| add(format!("{table}|{row}.{field}"), hint));
             }
         }
     }
@@ -53,24 +61,25 @@ pub(super) fn hints(device: &Device<'_>, findings: &[Finding]) -> Vec<Finding> {
     found
 }
 
-/// Returns the files whose value of a field is not the usual one, each with the reason and the usual value.
-fn differing<'a>(users: &[(&'a SwitchConfig, &Map<String, Value>)], field: &str) -> Vec<(&'a str, String, String)> {
-    let first = users[0].1.get(field);
-    if users.iter().all(|(_, fields)| fields.get(field) == first) {
-        return Vec::new();
-    }
-    let text =
-        |value: Option<&Value>| value.map_or("no such field".to_owned(), |value| fabric::visible(&value.to_string()));
+/// Returns the files whose text for a row is not the usual one, each with the reason and the advice.
+fn differing<'a>(
+    users: &[Row<'a>],
+    text: impl Fn(Option<&Map<String, Value>>) -> String,
+) -> Vec<(&'a str, String, String)> {
     let mut files: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (config, fields) in users {
-        files.entry(text(fields.get(field))).or_default().push(&config.file);
+        files.entry(text(*fields)).or_default().push(&config.file);
     }
     let Some((usual, alike)) = files.iter().max_by_key(|(_, files)| files.len()) else { return Vec::new() };
     let (alike, all) = (alike.len(), users.len());
     if alike < LEAST_ALIKE || (all - alike) * LEAST_RATIO > alike {
         return Vec::new();
     }
+    let instead = if usual.starts_with("no such") { "leave it out" } else { usual };
     let others = files.iter().filter(|(value, _)| *value != usual);
     let why = |value: &str| format!("{value} here; {alike} of {all} switches of this role and platform have {usual}");
-    others.flat_map(|(value, files)| files.iter().map(move |file| (*file, why(value), usual.clone()))).collect()
+    let of_value = |(value, files): (&String, &Vec<&'a str>)| -> Vec<(&'a str, String, String)> {
+        files.iter().map(|file| (*file, why(value), instead.to_owned())).collect()
+    };
+    others.flat_map(of_value).collect()
 }

@@ -47,7 +47,7 @@ fn fixed<'a>(config: &'a SwitchConfig, port: &Port) -> Vec<(u8, &'a str, u64)> {
 /// another length, and the length of this port is probably wrong, the finding is at the length.
 pub(super) fn judge(device: &Device<'_>, findings: &mut Findings) {
     let lengths = Differences::of(device, Attribute::Length);
-    let by_length = |it: &Misnamed<'_>| it.stated.0 >= it.own.0 && lengths.is_outlier(it.number);
+    let by_length = |it: &Misnamed<'_>| it.stated.0 >= it.own.0 && lengths.is_refuted(it.number);
     for misnamed in misnamed(device).filter(|it| !it.covers_port() && !by_length(it)) {
         let Misnamed { config, port, group, profile, stated, own, .. } = misnamed;
         let why = format!(

@@ -44,7 +44,7 @@ pub(super) fn judge(
             ports.next(next, arrival, findings);
         }
         if ports.lossless() {
-            ports.starvation(fed[&wait.egress] & !accepted_strict, findings);
+            ports.starvation(fed[&wait.egress], accepted_strict, findings);
         }
     }
 }
@@ -74,7 +74,7 @@ pub(super) fn accepted(device: &Device<'_>, reached: &ReachableWaits, queues: u3
         }
         let Some(first) = ports.values().next() else {
             let message = format!("queue {queue} is accepted, and has strict priority above no lossless queue");
-            let help = "the number of a queue that a finding `starvation` names, or leave the option out".to_owned();
+            let help = "the queue in a finding `starvation`, or leave the option out".to_owned();
             return Err(Fault { file: "(all files)".to_owned(), key: "QUEUE".to_owned(), message, help });
         };
         list.push(format!(
@@ -315,7 +315,7 @@ impl<'a> WaitPorts<'_, 'a> {
     }
 
     /// Reports queues that can starve the queue of a lossless account.
-    fn starvation(&self, fed: u32, findings: &mut Findings) {
+    fn starvation(&self, fed: u32, accepted_strict: u32, findings: &mut Findings) {
         let WaitPorts { device, wait, egress, .. } = *self;
         let config = device.config(egress);
         let mut starved = |key: String, why: String, instead: &str| {
@@ -329,7 +329,10 @@ impl<'a> WaitPorts<'_, 'a> {
         };
         let key = |queue: u8| row_of(queue, "type");
         let account = format!("lossless group {} of {}", wait.group, self.ingress.name);
-        let starves = egress.starves(wait.queue, fed);
+        // An accepted queue counts in the sum of limits of the others. If it has no limit itself, the others are judged
+        // without it, because the first call returns only queues without a limit.
+        let all = egress.starves(wait.queue, fed) | egress.starves(wait.queue, fed & !accepted_strict);
+        let starves = all & !accepted_strict;
         let unlimited = |queue: &u8| starves >> queue & 1 == 1 && !egress.limits.contains_key(queue);
         for queue in (0..32u8).filter(unlimited) {
             let why = format!(
@@ -341,11 +344,13 @@ impl<'a> WaitPorts<'_, 'a> {
         }
         let mut limited = (0..32u8).filter(|queue| starves >> queue & 1 == 1 && egress.limits.contains_key(queue));
         if let Some(first) = limited.next() {
-            let sum = limited.chain([first]).fold(0u64, |sum, queue| sum.saturating_add(egress.limits[&queue]));
+            let together = all & egress.limits.keys().fold(0, |bits, queue| bits | 1 << queue);
+            let limits = (0..32u8).filter(|queue| together >> queue & 1 == 1).map(|queue| egress.limits[&queue]);
+            let sum = limits.fold(0u64, u64::saturating_add);
             let why = format!(
                 "queues {} of {} have strict priority, and their pir add up to {} bytes/s of the port's {}: while they \
                  send, queue {} waits, and {account} with it",
-                list(starves),
+                list(together),
                 egress.name,
                 grouped(sum),
                 grouped(egress.rate),

@@ -30,7 +30,7 @@ mod values;
 
 use crate::error::{Fault, Finding, FindingKind};
 pub(crate) use buffers::COMPUTED;
-use fabric::files::{NeighbourFault, neighbour_faults, parse_json};
+use fabric::files::{NeighbourFault, check_neighbours, parse_json};
 use fabric::sonic::{AsicTables, BufferModel, TableFault, uses_dynamic_model};
 pub(crate) use maps::table_of;
 use reader::{Object, Reader};
@@ -60,6 +60,8 @@ pub struct SwitchConfig {
     pub(crate) compared: Arc<Object>,
     /// Findings about unknown tables and fields, and about values that SONiC refuses.
     pub findings: Vec<Finding>,
+    /// Entries of `DEVICE_NEIGHBOR` without an entry of the port that they lead to.
+    pub(crate) one_sided: Vec<String>,
     pub(crate) maps: BTreeMap<&'static str, BTreeMap<String, QosMap>>,
     pub(crate) ports: BTreeMap<String, PortConfig>,
     pub(crate) cables: BTreeMap<String, Cable>,
@@ -86,6 +88,11 @@ pub struct SwitchConfig {
 }
 
 impl SwitchConfig {
+    /// Returns the fields of a row of a table that is compared between switches.
+    pub(crate) fn row(&self, table: &str, row: &str) -> Option<&Object> {
+        self.compared.get(table)?.get(row)?.as_object()
+    }
+
     /// Whether the switch computes the headroom of a profile.
     pub(crate) fn computes(&self, profile: &str) -> bool {
         profile == COMPUTED || self.profiles.get(profile).is_some_and(|profile| profile.computed)
@@ -298,8 +305,16 @@ pub fn read(files: &[(String, String)]) -> Result<Vec<SwitchConfig>, Vec<Fault>>
     let whole = objects.iter().filter(|(_, object)| is_whole(object));
     let files: Vec<(&str, &Object)> =
         whole.filter_map(|(file, object)| Some((file.as_str(), object.as_object()?))).collect();
-    let wrong = neighbour_faults(&files).into_iter();
-    faults.extend(wrong.map(|NeighbourFault { file, key, message, help }| Fault { file, key, message, help }));
+    let neighbours = check_neighbours(&files);
+    for (file, key) in neighbours.one_sided {
+        switches.iter_mut().filter(|switch| switch.file == file).for_each(|switch| switch.one_sided.push(key.clone()));
+    }
+    faults.extend(neighbours.faults.into_iter().map(|NeighbourFault { file, key, message, help }| Fault {
+        file,
+        key,
+        message,
+        help,
+    }));
     if faults.is_empty() { Ok(switches) } else { Err(after_unknown_keys(&switches, faults)) }
 }
 
