@@ -101,7 +101,7 @@ def notices(crates):
     rule = "-" * 80
     head = [
         "Third-party software in this program, with licences. Numbers refer to the texts below.",
-        "The Rust standard library is not in this list: COPYRIGHT-library.html has its notices.",
+        "The Rust standard library is not in this list: its notices are beside it, in COPYRIGHT-library.html or LICENSE-RUST-LIBRARY.html.",
     ]
     bodies = [f"{rule}\n[{number}]\n{rule}\n\n{text}\n" for text, number in texts.items()]
     return "\n".join([*head, "", *entries, "", *bodies])

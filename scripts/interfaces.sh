@@ -10,11 +10,20 @@ cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-$PWD/target}
 version=0.51.0
 
+if [ $# -gt 1 ]; then echo "usage: $0 [REVISION]" >&2; exit 2; fi
 base=${1:-}
 if [ -z "$base" ]; then
+    if [ "$(git rev-parse --is-shallow-repository)" = true ]; then
+        echo "$0: this clone is shallow, and may lack the tag of the last release: git fetch --unshallow --tags" >&2
+        exit 2
+    fi
     # On a tag, the previous one.
-    base=$(git describe --tags --abbrev=0 --match 'v*' 'HEAD^' 2> /dev/null || true)
+    base=$(git tag --list 'v*' --merged 'HEAD^' --sort=-creatordate | head -n 1)
     if [ -z "$base" ]; then
+        if grep -qE '^## \[[0-9.]+\] - [0-9]{4}' <(git show 'HEAD^:CHANGELOG.md'); then
+            echo "$0: CHANGELOG.md has a release, and there is no tag of it: git fetch --tags" >&2
+            exit 2
+        fi
         echo "there is no earlier release: nothing to compare with"
         exit 0
     fi

@@ -5,7 +5,7 @@
 #   scripts/python.sh [--clusters]     with --clusters also those that need Dask and Ray, which are large
 #
 # Needs cargo, python3 with venv, and the Python registry once: what it installs goes to target/python-venv. Where that
-# cannot be had it says so and ends with exit code 0. The command is built too: the tests hold its bytes against those of
+# cannot be had it says so and ends with exit code 0, or with 1 if TIDEGATE_MUST_RUN is set. The command is built too: the tests hold its bytes against those of
 # the package.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,6 +13,7 @@ target=${CARGO_TARGET_DIR:-$PWD/target}
 venv=${TIDEGATE_VENV:-$target/python-venv}
 
 skip() {
+    if [ -n "${TIDEGATE_MUST_RUN:-}" ]; then echo "cannot run: $1" >&2; exit 1; fi
     echo "skipped: $1"
     exit 0
 }

@@ -17,15 +17,15 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-count=true given=""
-case "${1:-}" in
-    "") ;;
-    --no-count) count=false ;;
-    --profile)
+count=true given="" usage="usage: $0 [--no-count | --profile FILE]"
+case "$#:${1:-}" in
+    0:) ;;
+    1:--no-count) count=false ;;
+    2:--profile)
         [ -f "${2:-}" ] || { echo "$0: --profile needs a file, and '${2:-}' is none" >&2; exit 2; }
         count=false given=$(realpath "$2")
         ;;
-    *) echo "usage: $0 [--no-count | --profile FILE]" >&2; exit 2 ;;
+    *) echo "$usage" >&2; exit 2 ;;
 esac
 
 # Scenario, and what is changed in it. Every transport, every flow control, dense and sparse, on one thread and on two.
@@ -177,7 +177,8 @@ notices=$(rustc --print sysroot)/share/doc/rust/COPYRIGHT-library.html
 if [ -f "$notices" ]; then
     cp "$notices" "$work/$name/"
 else
-    echo "## this Rust has no $notices: the archive lacks the notices of the standard library" >&2
+    echo "this Rust has no $notices, which an archive must contain: the notices of the standard library" >&2
+    exit 1
 fi
 # The same sources make the same archive.
 when=$(git log -1 --format=%ct 2> /dev/null || echo 0)

@@ -13,6 +13,7 @@ venv=${CARGO_TARGET_DIR:-target}/tsnkit-venv
 version=0.3.0
 
 skip() {
+    if [ -n "${TIDEGATE_MUST_RUN:-}" ]; then echo "cannot run: $1" >&2; exit 1; fi
     echo "skipped: $1"
     exit 0
 }

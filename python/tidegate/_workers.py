@@ -75,6 +75,7 @@ def completed(
             without_workers_since = without_workers_since or now
             if now - without_workers_since >= timeout:
                 lost = RuntimeError(f"the cluster had no worker for {timeout:g} s (worker_timeout)")
+                lost.__cause__ = _error_of(cluster)
                 yield from ((future, lost) for future in waiting)
                 return
         else:
@@ -87,8 +88,17 @@ def _has_workers(cluster: Cluster) -> bool:
     try:
         return cluster.has_workers()
     except Exception:
-        # The scheduler does not answer.
+        # The scheduler does not answer; `_error_of` returns the reason.
         return False
+
+
+def _error_of(cluster: Cluster) -> Exception | None:
+    """Returns the exception of a cluster that does not answer."""
+    try:
+        cluster.has_workers()
+    except Exception as error:
+        return error
+    return None
 
 
 def call_on_worker(function: Callable, *arguments: object) -> tuple[Callable, bytes]:
