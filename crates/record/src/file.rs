@@ -4,10 +4,11 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::error::RecordError;
 use crate::manifest::{found, hash_bytes, hash_file};
+use crate::temporary;
+pub use crate::temporary::is_temporary;
 
 /// Appends `suffix` to the last component of `path`: `out/run` and `.partial` give `out/run.partial`.
 pub(crate) fn sibling(path: &Path, suffix: &str) -> PathBuf {
@@ -16,35 +17,9 @@ pub(crate) fn sibling(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Returns `true` for names of temporary files of an [`AtomicFile`].
-pub fn is_temporary(name: &str) -> bool {
-    let number = name.strip_prefix(".tidegate-").and_then(|rest| rest.strip_suffix(".tmp"));
-    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit()))
-}
-
-/// Creates a file in `folder` with an unused name.
-fn temporary(folder: &Path) -> io::Result<(PathBuf, File)> {
-    // A global counter, so that a process that writes thousands of files does not try used names again.
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    unused(folder, &NEXT)
-}
-
-fn unused(folder: &Path, next: &AtomicU32) -> io::Result<(PathBuf, File)> {
-    for _ in 0..=u32::MAX {
-        let number = next.fetch_add(1, Ordering::Relaxed);
-        let path = folder.join(format!(".tidegate-{number}.tmp"));
-        match File::create_new(&path) {
-            Ok(file) => return Ok((path, file)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Err(io::ErrorKind::AlreadyExists.into())
-}
-
 /// Buffered writing to a temporary file in the directory of `path`, which is renamed to `path` at the end. If it is
-/// dropped before, the temporary file is removed; if the process is killed, the temporary file remains. A device or a
-/// pipe is written directly.
+/// dropped before, the temporary file is removed; if the process is killed, it remains until the next writer of this
+/// path. A device or a pipe is written directly.
 #[derive(Debug)]
 pub struct AtomicFile {
     target: PathBuf,
@@ -54,6 +29,8 @@ pub struct AtomicFile {
     temporary: Option<PathBuf>,
     // `None` after `close`.
     writer: Option<BufWriter<File>>,
+    // The open temporary file, whose lock keeps other processes from it until the rename.
+    lock: Option<File>,
 }
 
 impl AtomicFile {
@@ -73,10 +50,11 @@ impl AtomicFile {
             (None, File::options().write(true).open(&target).map_err(unwritable())?)
         } else {
             let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty());
-            let (path, file) = temporary(parent.unwrap_or(Path::new("."))).map_err(unwritable())?;
+            let name = target.file_name().unwrap_or_default().to_string_lossy();
+            let (path, file) = temporary::create(parent.unwrap_or(Path::new(".")), &name).map_err(unwritable())?;
             (Some(path), file)
         };
-        Ok(AtomicFile { target, linked, temporary, writer: Some(BufWriter::with_capacity(1 << 16, file)) })
+        Ok(AtomicFile { target, linked, temporary, writer: Some(BufWriter::with_capacity(1 << 16, file)), lock: None })
     }
 
     /// Returns the final path of the file.
@@ -93,15 +71,16 @@ impl AtomicFile {
         result.map_err(RecordError::unwritable("write", &self.target))
     }
 
-    /// Flushes the buffer and closes the file handle, because the number of open handles is limited.
+    /// Ends writing, so that all errors of writing are found before the rename.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
     pub fn close(&mut self) -> Result<(), RecordError> {
-        match self.writer.take() {
-            Some(mut writer) => writer.flush().map_err(RecordError::unwritable("write", &self.target)),
-            None => Ok(()),
-        }
+        let Some(mut writer) = self.writer.take() else { return Ok(()) };
+        let flushed = writer.flush().map_err(RecordError::unwritable("write", &self.target));
+        // The handle stays open for its lock. `into_parts` does not flush again after an error.
+        self.lock = Some(writer.into_parts().0);
+        flushed
     }
 
     /// Renames the file to its target, replacing any existing file: only for files in folders of Tidegate.
@@ -281,22 +260,6 @@ pub(crate) mod tests {
             let error = write_file(&folder, b"x", true).unwrap_err();
             assert!(!error.is_machine_failure() && error.to_string().contains("directory"), "{error}");
         }
-    }
-
-    #[test]
-    fn a_name_that_a_user_took_is_not_used_for_growing_files() {
-        let scratch = Scratch::new("file-names");
-        for (name, content) in [(".tidegate-0.tmp", "mine"), ("a.txt.partial", "mine, too")] {
-            fs::write(scratch.0.join(name), content).unwrap();
-        }
-        let (grows, _) = unused(&scratch.0, &AtomicU32::new(0)).unwrap();
-        assert_eq!(grows, scratch.0.join(".tidegate-1.tmp"));
-        fs::remove_file(grows).unwrap();
-        write_whole(&scratch.0.join("a.txt"), b"new").unwrap();
-        assert_eq!(scratch.names(), [".tidegate-0.tmp", "a.txt", "a.txt.partial"]);
-        assert_eq!(fs::read(scratch.0.join(".tidegate-0.tmp")).unwrap(), b"mine");
-        assert_eq!(fs::read(scratch.0.join("a.txt.partial")).unwrap(), b"mine, too");
-        assert!(is_temporary(".tidegate-17.tmp") && !is_temporary(".tidegate-.tmp") && !is_temporary("tidegate-1.tmp"));
     }
 
     #[test]

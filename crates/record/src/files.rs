@@ -322,7 +322,7 @@ mod tests {
         fs::create_dir_all(partial).unwrap();
         fs::write(partial.join(".tidegate-partial"), "S1\nS2\n").unwrap();
         fs::write(partial.join("S1"), "half").unwrap();
-        fs::write(partial.join(".tidegate-0.tmp"), "of S2").unwrap();
+        fs::write(partial.join(".tidegate-0123456789abcdef.tmp"), "of S2").unwrap();
     }
 
     #[test]

@@ -20,6 +20,7 @@ pub mod results_hash;
 pub mod series;
 pub mod summary;
 pub mod table;
+mod temporary;
 pub mod timing;
 pub mod trace;
 

@@ -44,7 +44,11 @@ pub fn command(args: &NewArgs) -> Result<Exit, Failure> {
     let target = args.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}.toml", kind.name)));
     let beside = kind.beside.iter().map(|(name, content)| (target.with_file_name(name), *content));
     let files: Vec<(PathBuf, &str)> = std::iter::once((target.clone(), text.as_str())).chain(beside).collect();
-    if let Some((path, _)) = files.iter().find(|(path, _)| path.symlink_metadata().is_ok()) {
+    // Files of the same content are those of an earlier command, which may have been killed between two files.
+    let is_other = |(path, content): &&(PathBuf, &str)| {
+        path.symlink_metadata().is_ok() && std::fs::read(path).ok().as_deref() != Some(content.as_bytes())
+    };
+    if let Some((path, _)) = files.iter().find(is_other) {
         let message = format!("{} exists, and nothing was written", path.display());
         return Err(Failure::input(message, "name another file with --out, or --print it"));
     }

@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::output;
 use clap::Command;
 use clap_complete::Shell;
+use record::RecordError;
 use record::file::write_file;
 use std::path::PathBuf;
 
@@ -45,8 +46,8 @@ pub fn man(args: &ManArgs, definition: Command) -> Result<Exit, Failure> {
     let Some(folder) = &args.folder else {
         return output::print(&String::from_utf8_lossy(&page(definition)?.1)).map(|()| Exit::Done);
     };
-    std::fs::create_dir_all(folder).map_err(|error| {
-        Failure::input(format!("{}: cannot write manual pages: {error}", folder.display()), "name a folder")
+    std::fs::create_dir_all(folder).map_err(|source| {
+        Failure::of_output(RecordError::Unwritable { action: "create", path: folder.clone(), source })
     })?;
     let mut definition = definition.disable_help_subcommand(true);
     // `build` sets the full names of subcommands, so that the name on a page includes the parent commands.

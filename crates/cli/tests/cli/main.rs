@@ -19,6 +19,8 @@ mod counterexamples;
 mod crates;
 mod examples;
 mod fabric;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod faults;
 mod files;
 mod first;
 mod fluid;

@@ -343,7 +343,7 @@ fn a_folder_of_something_else_or_of_another_version_is_refused_and_left_alone() 
     // again.
     std::fs::remove_dir_all(scratch.0.join("out/runs")).unwrap();
     std::fs::remove_file(scratch.0.join("out/sweep.parquet")).unwrap();
-    std::fs::write(scratch.0.join("out/.tidegate-0.tmp"), "{ \"ver").unwrap();
+    std::fs::write(scratch.0.join("out/.tidegate-0123456789abcdef.tmp"), "{ \"ver").unwrap();
     assert_eq!(run(&sweep).code, Some(0));
 }
 

@@ -5,6 +5,7 @@ use super::names::MARKER;
 use crate::error::RecordError;
 use crate::file::is_temporary;
 use crate::manifest::{MANIFEST_FILE, found};
+use crate::temporary::is_at;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -115,13 +116,17 @@ pub fn abandon(partial: &Path) {
 /// Creates and locks a folder next to `target` that has no files of Tidegate.
 fn claim(target: &Path) -> Result<(PathBuf, File), RecordError> {
     for partial in candidates(target, "partial") {
-        match fs::create_dir(&partial) {
+        let created = match fs::create_dir(&partial) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                 return Err(RecordError::unwritable("create", &partial)(error));
             }
-            _ => {}
+            created => created.is_ok(),
+        };
+        let claimed = claim_folder(target, &partial);
+        if created && claimed.is_err() {
+            abandon(&partial);
         }
-        match claim_folder(target, &partial) {
+        match claimed {
             Ok(Some(marker)) => return Ok((partial, marker)),
             Ok(None) => {}
             // The owner of the folder has renamed or removed it in the meantime.
@@ -152,7 +157,7 @@ fn claim_folder(target: &Path, partial: &Path) -> Result<Option<File>, RecordErr
     let marker = marker.map_err(RecordError::unwritable("create", &path))?;
     lock(&marker, &path, target)?;
     // If the owner finished between these calls and another writer started, the locked marker has been deleted.
-    if !is_at(&marker, &path)? {
+    if !is_at(&marker, &path).map_err(RecordError::unreadable(&path))? {
         return Err(RecordError::Busy { path: target.to_owned() });
     }
     clear(partial)?;
@@ -202,22 +207,6 @@ fn lock(marker: &File, path: &Path, target: &Path) -> Result<(), RecordError> {
         // On a file system without locks, the user must exclude concurrent writers.
         Err(fs::TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
         Err(fs::TryLockError::Error(error)) => Err(RecordError::unwritable("lock", path)(error)),
-    }
-}
-
-/// Returns `true` if `file` is the file at `path`.
-fn is_at(file: &File, path: &Path) -> Result<bool, RecordError> {
-    let Some(there) = found(path)? else { return Ok(false) };
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        let file = file.metadata().map_err(RecordError::unreadable(path))?;
-        Ok((file.dev(), file.ino()) == (there.dev(), there.ino()))
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = file;
-        Ok(there.is_file())
     }
 }
 

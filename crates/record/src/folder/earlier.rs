@@ -102,14 +102,28 @@ pub(super) fn is_empty_folder(path: &Path) -> Result<bool, RecordError> {
 /// Renames `partial` to `target`. An earlier result is replaced; files that Tidegate did not write are moved from it to
 /// the new result.
 ///
+/// Where the system can exchange two folders in one step (Linux), there is no time at which `target` is missing.
+///
 /// # Errors
-/// [`RecordError::Unwritable`]; the target is then unchanged.
+/// [`RecordError::Unwritable`]; the target is then unchanged, unless the new result is already there.
 pub(super) fn replace(partial: &Path, target: &Path) -> Result<(), RecordError> {
     let create = RecordError::unwritable("create", target);
     if found(target)?.is_none() {
         return fs::rename(partial, target).map_err(create);
     }
-    let aside = aside(target)?;
+    // The marker is written first, because only marked folders are restored or removed.
+    let marker = target.join(REPLACED);
+    fs::write(&marker, b"").map_err(RecordError::unwritable("replace", target))?;
+    match exchange(partial, target) {
+        // Other writers may use the name of an empty temporary folder, so that its last file is removed elsewhere.
+        Ok(()) => return retire(&aside(partial, target)?, target),
+        Err(error) if error.kind() == ErrorKind::Unsupported => {}
+        Err(error) => {
+            let _ = fs::remove_file(&marker);
+            return Err(create(error));
+        }
+    }
+    let aside = aside(target, target)?;
     if let Err(error) = fs::rename(partial, target) {
         let _ = fs::rename(&aside, target).and_then(|()| fs::remove_file(target.join(REPLACED)));
         return Err(create(error));
@@ -117,14 +131,32 @@ pub(super) fn replace(partial: &Path, target: &Path) -> Result<(), RecordError> 
     retire(&aside, target)
 }
 
-/// Renames the earlier result at `target` to a candidate name.
-fn aside(target: &Path) -> Result<PathBuf, RecordError> {
-    let replace = || RecordError::unwritable("replace", target);
-    // The marker is written before the rename, because only marked folders are restored or removed.
-    fs::write(target.join(REPLACED), b"").map_err(replace())?;
+/// Exchanges two folders in one step.
+///
+/// # Errors
+/// [`ErrorKind::Unsupported`] if the operating system or the file system cannot do it.
+fn exchange(one: &Path, other: &Path) -> std::io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        use rustix::io::Errno;
+        renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).map_err(|error| match error {
+            Errno::INVAL | Errno::NOSYS | Errno::NOTSUP => ErrorKind::Unsupported.into(),
+            error => error.into(),
+        })
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = (one, other);
+        Err(ErrorKind::Unsupported.into())
+    }
+}
+
+/// Renames the earlier result of `target`, which has the marker and is at `path`, to a candidate name.
+fn aside(path: &Path, target: &Path) -> Result<PathBuf, RecordError> {
     for aside in candidates(target, "replaced") {
         if found(&aside)?.is_none() {
-            fs::rename(target, &aside).map_err(replace())?;
+            fs::rename(path, &aside).map_err(RecordError::unwritable("replace", target))?;
             return Ok(aside);
         }
     }
@@ -174,21 +206,30 @@ pub(super) fn gone(removed: std::io::Result<()>) -> std::io::Result<()> {
 }
 
 /// Restores the earlier result if its writer was killed between the two renames of a replacement; removes the earlier
-/// result if the writer was killed after both.
+/// result if the writer was killed after the new result was at the target.
 pub(super) fn restore_interrupted_replacement(target: &Path) -> Result<(), RecordError> {
-    for aside in candidates(target, "replaced") {
-        if found(&aside)?.is_none() {
-            break;
-        }
-        if !found(&aside.join(REPLACED)).is_ok_and(|marker| marker.is_some_and(|marker| marker.is_file())) {
-            continue;
-        }
-        if found(target)?.is_some() {
-            retire(&aside, target)?;
-        } else {
-            let restore = || RecordError::unwritable("restore", target);
-            fs::rename(&aside, target).map_err(restore())?;
-            fs::remove_file(target.join(REPLACED)).map_err(restore())?;
+    let is_file = |path: &Path| found(path).is_ok_and(|found| found.is_some_and(|found| found.is_file()));
+    // After an exchange the earlier result has the name of the temporary folder.
+    for suffix in ["replaced", "partial"] {
+        for aside in candidates(target, suffix) {
+            if found(&aside)?.is_none() {
+                break;
+            }
+            if suffix == "replaced" && found(target)?.is_some() && is_empty_folder(&aside).unwrap_or(false) {
+                // The writer was killed before the last step of a removal.
+                gone(fs::remove_dir(&aside)).map_err(RecordError::unwritable("remove", &aside))?;
+                continue;
+            }
+            if !is_file(&aside.join(REPLACED)) || is_file(&aside.join(MARKER)) {
+                continue;
+            }
+            if found(target)?.is_some() {
+                retire(&aside, target)?;
+            } else {
+                let restore = || RecordError::unwritable("restore", target);
+                fs::rename(&aside, target).map_err(restore())?;
+                fs::remove_file(target.join(REPLACED)).map_err(restore())?;
+            }
         }
     }
     Ok(())

@@ -146,7 +146,7 @@ impl ResultFolder {
         let _lock = self.claim.release();
         self.check_target().and_then(|()| earlier::replace(self.claim.path(), &self.target)).map_err(|error| {
             // The result is at its target: only the removal of the earlier result failed.
-            if !self.claim.path().is_dir() {
+            if !self.claim.path().join(MARKER).is_file() {
                 return error;
             }
             // Remove the marker, so that the next writer with this target does not remove the finished result.

@@ -62,7 +62,7 @@ fn a_killed_writer_leaves_nothing_at_the_target_and_the_next_one_clears_up() {
     let partial = scratch.0.join("run.partial");
     fs::create_dir_all(&partial).unwrap();
     fs::write(partial.join(MARKER), b"queues.parquet\nsummary.json\nnever-begun\n").unwrap();
-    fs::write(partial.join(".tidegate-0.tmp"), b"PAR1 half").unwrap();
+    fs::write(partial.join(".tidegate-0123456789abcdef.tmp"), b"PAR1 half").unwrap();
     fs::write(partial.join("queues.parquet"), b"PAR1 half").unwrap();
     assert!(!target.exists());
     finished(&target, 1);
