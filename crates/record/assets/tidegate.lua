@@ -1,11 +1,13 @@
 -- Dissector for what captures of Tidegate hold and Wireshark does not know: NDP and EQDS, credits, XOFF and XON of
--- FLORAX and its kin, probes, congestion notification messages (802.1Qau), and the CNPs of RoCEv2.
+-- FLORAX and its kin, probes, congestion notification messages (802.1Qau), the CNPs of RoCEv2, and the reservation
+-- messages of DTSCoE.
 --
 --   tidegate dissector > tidegate.lua
 --   wireshark -X lua_script:tidegate.lua capture.pcapng
 --   tshark -X lua_script:tidegate.lua -r capture.pcapng -Y 'tidegate.kind == "pull"'
 --
--- The bytes are those of crates/wire: ndp.rs, credit.rs, flow_control.rs, probe.rs, cnm.rs.
+-- The bytes are those of crates/wire: ndp.rs, credit.rs, flow_control.rs, probe.rs, cnm.rs,
+-- reservation.rs.
 
 local tidegate = Proto("tidegate", "Tidegate")
 local f = {
@@ -31,6 +33,14 @@ local f = {
     cnm_delta = ProtoField.int16("tidegate.cnm.delta", "Queue less that before (64 bytes)"),
     cnm_priority = ProtoField.uint8("tidegate.cnm.priority", "Priority"),
     cnm_destination = ProtoField.ether("tidegate.cnm.destination", "Destination of the frame"),
+    slot_stream = ProtoField.uint64("tidegate.slot.stream", "Stream"),
+    slot_sequence = ProtoField.uint32("tidegate.slot.sequence", "Sequence number of the request"),
+    slot_active = ProtoField.uint32("tidegate.slot.active", "Request whose slots are in use (0: none)"),
+    slot_frame = ProtoField.uint16("tidegate.slot.frame_bytes", "L: longest frame (bytes)"),
+    slot_window = ProtoField.uint64("tidegate.slot.window_ps", "TW: window (ps)"),
+    slot_start = ProtoField.uint64("tidegate.slot.start_ps", "Ts: time to the slot (ps)"),
+    slot_shift = ProtoField.uint64("tidegate.slot.shift_ps", "Shift so far (ps)"),
+    slot_occupied = ProtoField.string("tidegate.slot.occupied", "Occupied shifts"),
 }
 local all = {}
 for _, field in pairs(f) do all[#all + 1] = field end
@@ -147,6 +157,65 @@ function cnm.dissector(tvb, pinfo, tree)
     return tvb:len()
 end
 ethertypes:add(0x22E7, cnm)
+
+-- Reservation messages of DTSCoE, with an EtherType for local experiments.
+
+local SLOT_KINDS = { "request", "update", "ready", "fail", "withdraw", "release" }
+local SLOT_HEADER_BYTES = 46
+
+-- Reads a varint: seven bits in each byte, the lowest first. Returns the value and the number of bytes, or nothing.
+local function varint(tvb, at)
+    local value, factor = UInt64(0), UInt64(1)
+    for bytes = 1, 9 do
+        if at + bytes > tvb:len() then return nil end
+        local byte = tvb(at + bytes - 1, 1):uint()
+        value = value + factor * UInt64(byte % 128)
+        if byte < 128 then return value, bytes end
+        factor = factor * UInt64(128)
+    end
+end
+
+-- Adds the intervals of shifts that are occupied; returns false if the message ends within them.
+local function occupied(tvb, sub)
+    local at = SLOT_HEADER_BYTES
+    for _ = 1, tvb(at - 2, 2):uint() do
+        if at + 4 > tvb:len() then return false end
+        local divisor, count, first = tvb(at, 2):uint(), tvb(at + 2, 2):uint(), UInt64(0)
+        at = at + 4
+        for _ = 1, count do
+            local start, distance, first_bytes = at, varint(tvb, at)
+            local length, length_bytes
+            if distance then length, length_bytes = varint(tvb, at + first_bytes) end
+            if not length then return false end
+            first, at = first + distance, at + first_bytes + length_bytes
+            local words = "from " .. tostring(first) .. " ps, " .. tostring(length) .. " ps, modulo TW/" .. divisor
+            sub:add(f.slot_occupied, tvb(start, at - start), words)
+        end
+    end
+    return true
+end
+
+local slot = Proto("tidegate_slot", "DTSCoE slot reservation")
+function slot.dissector(tvb, pinfo, tree)
+    local kind = tvb:len() >= 2 and tvb(0, 1):uint() == 2 and SLOT_KINDS[tvb(1, 1):uint()]
+    if not kind then return 0 end
+    if tvb:len() < SLOT_HEADER_BYTES then
+        begin(tvb, pinfo, tree, kind, "DTSCoE " .. kind):add_proto_expert_info(cut)
+        return tvb:len()
+    end
+    local words = "DTSCoE " .. kind .. ", stream " .. tostring(tvb(4, 8):uint64()) .. ", sequence " .. tvb(12, 4):uint()
+    local sub = begin(tvb, pinfo, tree, kind, words)
+    sub:add(f.slot_frame, tvb(2, 2))
+    sub:add(f.slot_stream, tvb(4, 8))
+    sub:add(f.slot_sequence, tvb(12, 4))
+    sub:add(f.slot_active, tvb(16, 4))
+    sub:add(f.slot_window, tvb(20, 8))
+    sub:add(f.slot_start, tvb(28, 8))
+    sub:add(f.slot_shift, tvb(36, 8))
+    if not occupied(tvb, sub) then sub:add_proto_expert_info(cut) end
+    return tvb:len()
+end
+ethertypes:add(0x88B5, slot)
 
 -- CNPs of RoCEv2 (InfiniBand annex A17.9): Wireshark shows their opcode, 0x81, as unknown.
 

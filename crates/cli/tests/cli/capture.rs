@@ -335,6 +335,36 @@ capture = [{{ port = "H1" }}, {{ port = "H2" }}, {{ port = "H3" }}, {{ port = "H
     }
 }
 
+/// A message of DTSCoE (`wire::reservation`), written here byte by byte.
+#[test]
+fn slot_reservations_are_dissected() {
+    let scratch = Scratch::new("capture-slots");
+    let path = scratch.0.join("slots.pcapng");
+    let interface = record::pcapng::Interface { name: "H1 port 0".to_owned(), rate_bps: 1_000_000_000 };
+    let mut writer = record::pcapng::CaptureWriter::create(&path, &[interface]).unwrap();
+    let message = |kind: u8, divisors: u8| {
+        let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x88, 0xB5, 2, kind];
+        frame.extend(600u16.to_be_bytes());
+        frame.extend(258u64.to_be_bytes());
+        frame.extend([0, 0, 0, 3, 0, 0, 0, 2]);
+        [1_920_000u64, 1_919_999, 48_000].iter().for_each(|value| frame.extend(value.to_be_bytes()));
+        // Divisor 3 with two intervals: 200 ps from 1 ps on, and 5 ps from 301 ps on.
+        frame.extend([0, divisors, 0, 3, 0, 2, 1, 0xC8, 1, 0xAC, 2, 5]);
+        frame.extend([0; 4]);
+        frame
+    };
+    writer.push(0, units::Time::ZERO, true, &message(1, 1)).unwrap();
+    writer.push(0, units::Time::ZERO, true, &message(6, 0)).unwrap();
+    writer.push(0, units::Time::ZERO, true, &message(4, 9)).unwrap();
+    writer.close().unwrap();
+    let fields = ["tidegate.kind", "tidegate.slot.stream", "tidegate.slot.start_ps", "tidegate.slot.occupied"];
+    let path = path.to_str().unwrap();
+    let Some(lines) = tshark(path, "tidegate.slot.stream == 258", &fields) else { return };
+    let request = "request\t258\t1919999\tfrom 1 ps, 200 ps, modulo TW/3,from 301 ps, 5 ps, modulo TW/3";
+    assert_eq!(lines[..2], [request, "release\t258\t1919999\t"]);
+    assert_eq!(tshark(path, "tidegate.cut", &["tidegate.kind"]).unwrap(), ["fail"]);
+}
+
 /// Returns source and destination port of every TCP frame in a pcapng file. This parser does not use the dissector: it
 /// reads enhanced packet blocks (type 6), Ethernet with an optional VLAN tag, IPv4 and TCP.
 fn tcp_ports(path: &str) -> Vec<(u16, u16)> {
