@@ -2,6 +2,7 @@
 
 /// An error in a network of nodes and wires.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum EngineError {
     /// A wire ends at a node that does not exist.
     #[error("wire {port} of node {node} ends at node {end}, but there are only {nodes} nodes")]

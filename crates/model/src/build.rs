@@ -26,6 +26,7 @@ use units::{Bytes, Time};
 
 /// Reason why a setup cannot be simulated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ModelError {
     /// The headroom of lossless accounts exceeds the buffer.
     #[error(

@@ -25,6 +25,7 @@ enum Table {
 
 /// Reason why rules cannot be simulated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum TagError {
     /// Tags must be classes 0 to 7, and the lossy tag is 0.
     #[error("tag {tag} has no class: a simulated frame has classes 0 to 7, and 0 is the lossy one")]

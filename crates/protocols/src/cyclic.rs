@@ -61,6 +61,7 @@ parameters! {
 
 /// Error in the parameters of cyclic queuing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum CyclicError {
     /// The guard band is not shorter than the time cycle.
     #[error("the guard {guard} is not shorter than the cycle {cycle}")]

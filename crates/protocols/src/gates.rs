@@ -75,6 +75,7 @@ pub const MECHANISM: Mechanism = Mechanism {
 
 /// Error in a gate control list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum GateListError {
     /// The list is empty.
     #[error("a list of gates has at least one state")]

@@ -6,6 +6,7 @@ use units::{Bytes, Rate, Time, parse_percent};
 
 /// Error of a parameter, with its valid values.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ParameterError {
     /// The mechanism has no such parameter.
     #[error("`{kind}` has no parameter `{key}`: it takes {known}")]

@@ -78,6 +78,7 @@ pub fn qcw(list: &GateList, interface: &str, base_time_ns: u64) -> Value {
 
 /// Error: tsnkit's tables cannot represent the schedule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum TsnkitError {
     /// Time that is not in whole nanoseconds.
     #[error("stream `{stream}` starts at {time} on a link, and tsnkit's tables are in whole nanoseconds")]

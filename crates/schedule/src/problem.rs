@@ -36,6 +36,7 @@ pub struct StreamSpec {
 
 /// Error that makes a stream, or all, impossible to schedule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ProblemError {
     /// The path of the stream has no links.
     #[error("stream `{stream}` has no path")]

@@ -6,6 +6,7 @@ use units::Time;
 
 /// Error in a schedule file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ReadError {
     /// Invalid JSON.
     #[error("line {line}, column {column}: {message}")]

@@ -4,6 +4,7 @@ use thiserror::Error;
 
 /// Error of a [`Plan`](crate::Plan). Flows are identified by their index in the plan.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum PlanError {
     /// A flow has a host index that the fabric does not have.
     #[error("flow {flow} names host {host}, but there are {hosts} hosts: use 0 to {}", hosts.saturating_sub(1))]
@@ -116,6 +117,7 @@ fn say_cycle(cycle: &[u32]) -> String {
 
 /// Error in the parameters of a traffic generator.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum TrafficError {
     /// There are fewer hosts than the pattern needs.
     #[error("{what} needs at least {needed} host{}, but there {} \

@@ -3,6 +3,7 @@
 /// Error of a parser or emitter. Offsets count from the start of the slice that is parsed: the start of the frame for
 /// [`crate::Packet`], the start of the header for other parsers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// The bytes end before the end of a field.
     #[error("byte {offset_bytes}: {field} needs {needed_bytes} bytes, but only {available_bytes} are left")]

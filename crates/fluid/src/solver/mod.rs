@@ -44,6 +44,7 @@ impl Default for Options {
 
 /// Error of the solver; the solution cannot be continued beyond the time of the error.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum SolveError {
     /// The magnitude of a variable exceeds 1e12 times its scale, or is not a number.
     #[error("`{variable}` diverges at {time} s: it is {value:e}")]

@@ -6,6 +6,7 @@ use nalgebra::{Complex, DMatrix, linalg::Schur};
 
 /// Error of the root search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum RootError {
     /// The eigenvalues did not converge.
     #[error("the eigenvalues of the linearised equation do not converge")]

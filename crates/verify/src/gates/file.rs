@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 /// Faults of a gate file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum GateFileError {
     /// Invalid JSON.
     #[error("{message}")]
