@@ -56,9 +56,13 @@ pub(crate) fn create(folder: &Path, name: &str) -> io::Result<(PathBuf, File)> {
     Ok((path, file))
 }
 
-/// Opens and locks the file at `path`, which is created if it is missing; `None` if another process may use it.
+/// Opens and locks the file at `path`, which is created if it is missing; `None` if another process may use it, or if it
+/// is no file.
 fn locked(path: &Path) -> io::Result<Option<File>> {
     loop {
+        if fs::symlink_metadata(path).is_ok_and(|there| !there.is_file()) {
+            return Ok(None);
+        }
         let (file, is_new) = match File::create_new(path) {
             Ok(file) => (file, true),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -132,6 +136,21 @@ mod tests {
         drop(file);
         let (again, _file) = create(&scratch.0, "a.txt").unwrap();
         assert_eq!(again, path);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_or_folder_of_this_name_is_neither_followed_nor_removed() {
+        let scratch = Scratch::new("temporary-links");
+        let at = |number| scratch.0.join(temporary_name("a.txt", number));
+        fs::write(scratch.0.join("thesis"), b"years").unwrap();
+        std::os::unix::fs::symlink("thesis", at(0)).unwrap();
+        std::os::unix::fs::symlink("nowhere", at(1)).unwrap();
+        fs::create_dir(at(2)).unwrap();
+        let (path, _file) = create(&scratch.0, "a.txt").unwrap();
+        assert_eq!(path, at(3));
+        assert_eq!(fs::read(scratch.0.join("thesis")).unwrap(), b"years");
+        assert!(at(0).is_symlink() && at(1).is_symlink() && at(2).is_dir());
     }
 
     #[test]
