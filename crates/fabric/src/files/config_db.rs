@@ -21,7 +21,7 @@ use super::json::parse_json;
 use super::plain::{Options, ParsedEnd, ParsedTopology, counted, fail, reason_from, shared_ports_text};
 use super::wiring::{HostNames, faults};
 use crate::decision::Subject;
-use crate::names::visible;
+use crate::names::{nearest_name, visible};
 use crate::sonic::{Neighbour, Object, cable_length, neighbours};
 use crate::{Fabric, LinkSpec, NodeKind};
 use serde_json::Value;
@@ -148,12 +148,9 @@ impl<'a> Switch<'a> {
         }
     }
 
-    /// Returns the port of the `PORT` tables with the smallest edit distance to this name, if it is at most 2.
-    pub fn nearest_port(&self, port: &str) -> Option<String> {
-        const MOST_EDITS: usize = 2;
-        let edits = |name: &String| (strsim::osa_distance(name, port), natural(name));
-        let near = self.tables("PORT").flatten().map(|(name, _)| name).min_by_key(|name| edits(name))?;
-        Some(near.clone()).filter(|near| port.len() <= 64 && edits(near).0 <= MOST_EDITS)
+    /// Returns the port of the `PORT` tables with the nearest name.
+    pub fn nearest_port(&self, port: &str) -> Option<&'a str> {
+        nearest_name(port, self.tables("PORT").flatten().map(|(name, _)| name.as_str()))
     }
 
     /// Returns the members of a port channel.

@@ -100,15 +100,24 @@ struct Entry<'a> {
 
 fn check(switches: &[Switch<'_>]) -> NeighbourCheck {
     let names = HostNames::of(switches);
-    let mut entries = Vec::new();
+    let (mut entries, mut without_port) = (Vec::new(), Vec::new());
     for (at, switch) in switches.iter().enumerate() {
         for Neighbour { row, port, peer, peer_port } in switch.files.iter().flat_map(|file| neighbours(file)).flatten()
         {
-            // A port that the switch does not have is another fault.
-            let Some(port) = switch.own_name(port).ok().filter(|port| !switch.is_internal(port)) else { continue };
+            let key = format!("DEVICE_NEIGHBOR|{}", visible(row));
+            let port = match switch.own_name(port) {
+                Ok(port) if switch.is_internal(&port) => continue,
+                Ok(port) => port,
+                Err(_) if switch.is_internal(port) => continue,
+                Err(message) => {
+                    let near = switch.nearest_port(port).map(visible);
+                    let help = near.unwrap_or_else(|| "the name of a row of PORT".to_owned());
+                    without_port.push(NeighbourFault { file: switch.location.to_owned(), key, message, help });
+                    continue;
+                }
+            };
             let of = names.find(peer);
             let to = of.and_then(|of| Some((of, switches[of].own_name(peer_port).ok()?)));
-            let key = format!("DEVICE_NEIGHBOR|{}", visible(row));
             entries.push(Entry { from: (at, port), key, peer, peer_port, to, of });
         }
     }
@@ -142,7 +151,7 @@ fn check(switches: &[Switch<'_>]) -> NeighbourCheck {
     let is_one_sided = |at: &usize| entries[*at].to.is_some() && wiring.back(*at).is_none() && !found.contains_key(at);
     let place = |at: usize| (switches[entries[at].from.0].location.to_owned(), entries[at].key.clone());
     let one_sided = (0..entries.len()).filter(is_one_sided).map(place).collect();
-    NeighbourCheck { faults: found.into_values().collect(), one_sided }
+    NeighbourCheck { faults: without_port.into_iter().chain(found.into_values()).collect(), one_sided }
 }
 
 struct Wiring<'e, 's, 'a> {
@@ -303,7 +312,7 @@ impl<'e, 's, 'a> Wiring<'e, 's, 'a> {
             if own.into_iter().any(|own| own.port == entry.peer_port) {
                 return None;
             }
-            let near = self.switches[of].nearest_port(entry.peer_port).map_or_else(cable, |near| visible(&near));
+            let near = self.switches[of].nearest_port(entry.peer_port).map_or_else(cable, visible);
             let message = format!("leads to {}: {wrong} ({}){and}", self.target(at), self.switches[of].location);
             return Some(self.fault_at(at, message, help(near)));
         };

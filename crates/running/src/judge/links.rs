@@ -1,6 +1,6 @@
 //! Check for attributes of a link that differ between its two ends.
 
-use super::findings::{Findings, finding};
+use super::findings::{Findings, Scope, finding};
 use super::ports::{list, pfc_key};
 use crate::device::{Device, Port};
 use crate::error::FindingKind;
@@ -172,14 +172,14 @@ pub(super) fn judge(device: &Device<'_>, findings: &mut Findings) {
             );
             let fewer =
                 format!("{there} enables PFC for {missing}, and this end does not: it ignores and sends no such PAUSE");
-            let nodes = vec![port.node, peer.node];
+            let scope = Scope::of_ports(&[port, peer]);
             // The finding names the end whose value differs from that of most ports.
             let (config, key, why, elsewhere) = match is_usual(port.enabled) {
                 true => (other, pfc_key(device, peer), more, fewer),
                 false => (config, pfc_key(device, port), fewer, format!("{there} {more}")),
             };
             let finding = finding(FindingKind::Neighbours, config, key, why, String::new());
-            findings.conflict(finding, elsewhere, nodes);
+            findings.conflict(finding, elsewhere, scope);
         }
     }
     for attribute in [Attribute::Speed, Attribute::Mtu, Attribute::Length] {

@@ -1,6 +1,7 @@
 //! Safety of the configuration of all switches together.
 
 mod buffers;
+mod candidates;
 mod change;
 mod cycle;
 pub(crate) mod deadlock;
@@ -93,8 +94,9 @@ impl Report {
 pub fn judge(fabric: &Fabric, configs: &[SwitchConfig], options: &Options<'_>) -> Result<Report, Vec<Fault>> {
     let judged = collect(fabric, configs, options).map_err(|faults| after_unknown_keys(configs, faults))?;
     let Judged { device, models, reached, findings, found, computed } = judged;
-    let (causes, search_limit) = remedies::search(fabric, configs, options, &findings.0, reached.waits.len() as u64);
-    let causes: Vec<_> = causes.iter().map(Option::as_ref).collect();
+    let most_trials = remedies::most_trials(reached.waits.len() as u64);
+    let causes = remedies::search(fabric, configs, options, &findings.0, most_trials);
+    let search_limit = causes.limit;
     let counts = Counts {
         switches: configs.len() as u64,
         ports: device.ports().count() as u64,

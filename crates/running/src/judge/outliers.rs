@@ -1,7 +1,7 @@
 //! Settings of a switch that differ from those of most switches of its role. Such a value may be right: it is a hint,
 //! not a finding.
 
-use super::remedies::role;
+use super::candidates::role;
 use crate::device::Device;
 use crate::error::{Finding, FindingKind};
 use crate::read::SwitchConfig;

@@ -1,6 +1,6 @@
 //! Consistency of the rows of each port.
 
-use super::findings::{Findings, finding};
+use super::findings::{Findings, Scope, finding};
 use crate::device::{Device, Port};
 use crate::error::FindingKind;
 use fabric::NodeId;
@@ -67,6 +67,17 @@ pub(super) fn list(bits: u32) -> String {
     numbers.join(", ")
 }
 
+/// Formats bits as ranges: "3-4", "2-4 and 6".
+pub(super) fn ranges(bits: u32) -> String {
+    let is_set = |at: u32| at < 32 && bits >> at & 1 == 1;
+    let starts = (0..32u32).filter(|&at| is_set(at) && (at == 0 || !is_set(at - 1)));
+    let range = |start: u32| {
+        let end = (start..32).find(|&at| !is_set(at + 1)).unwrap_or(31);
+        if start == end { start.to_string() } else { format!("{start}-{end}") }
+    };
+    starts.map(range).collect::<Vec<_>>().join(" and ")
+}
+
 /// Returns the switches that have `pfc_enable` and no priority group with a lossless profile.
 ///
 /// SONiC's buffer manager (`buffermgrd`) adds these groups to the configuration when ports come up, so a file that was
@@ -107,7 +118,7 @@ pub(super) fn judge(device: &Device<'_>, without_groups: &BTreeSet<NodeId>, find
         let mut mismatch = |key: String, why: String, instead: String| {
             let elsewhere = format!("at {}, {why}", fabric::visible(&config.name));
             let finding = finding(FindingKind::Mismatch, config, key, why, instead);
-            findings.conflict(finding, elsewhere, vec![port.node]);
+            findings.conflict(finding, elsewhere, Scope::of_port(port));
         };
         for group in (0..8u8).filter(|&group| port.sends[usize::from(group)] != 0) {
             if port.lossless_profiles >> group & 1 == 0 && !without_groups.contains(&port.node) {

@@ -2,7 +2,8 @@
 
 use super::known::OTHER_CLASSIFIERS;
 use super::reader::{Reader, Row};
-use super::{Mux, PortQos, QosMap, SwitchConfig, Tunnel, spelling};
+use super::{Mux, PortQos, QosMap, SwitchConfig, Tunnel, references, spelling};
+use crate::error::Fault;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A table of maps, with the largest key, the largest value of an ASIC, and that of SONiC's model.
@@ -181,7 +182,8 @@ pub(super) fn check(reader: &mut Reader<'_>, switch: &SwitchConfig) {
             if !reader.has_row(table, name) {
                 let near = spelling::of_near_name(reader.object, table);
                 let message = format!("{table} has no `{}`{near}", fabric::visible(name));
-                reader.fault(format!("{key}.{field}"), message, format!("the name of a row of {table}"));
+                let help = references::row_instead(reader, table, name);
+                reader.fault(format!("{key}.{field}"), message, help);
             }
             // The `tc_to_dscp_map` of a port may be incomplete: classes without an entry keep their DSCP. That of a
             // tunnel must be complete.
@@ -208,23 +210,97 @@ pub(super) fn check(reader: &mut Reader<'_>, switch: &SwitchConfig) {
             reader.fault(key, "is missing: the map has a hole", "a value for it");
         }
     }
-    check_pfc(reader, switch);
 }
 
-/// Checks that the maps of PFC priorities have all priorities of `pfc_enable`.
-fn check_pfc(reader: &mut Reader<'_>, switch: &SwitchConfig) {
-    let mut reported: BTreeSet<String> = BTreeSet::new();
-    for qos in switch.qos.values() {
-        for field in ["pfc_to_queue_map", "pfc_to_pg_map"] {
-            let map = qos.maps.get(field).and_then(|name| Some((name, switch.maps[table_of(field)].get(name)?)));
-            let Some((name, _)) = map else { continue };
-            for priority in (0..8).filter(|priority| qos.pfc_enable >> priority & 1 == 1) {
-                let key = format!("{}|{name}.{priority}", table_of(field));
-                if !reader.has_number(table_of(field), name, priority) && reported.insert(key.clone()) {
-                    let message = format!("is missing, and {}.pfc_enable names {priority}", qos.key);
-                    reader.fault(key, message, "a value for it");
+/// A port that uses a map of PFC priorities: its switch, and its row of `PORT_QOS_MAP`.
+#[derive(Clone, Copy)]
+struct MapUser<'a> {
+    switch: &'a SwitchConfig,
+    qos: &'a PortQos,
+}
+
+/// Checks that the maps of PFC priorities have all priorities of `pfc_enable`. If most ports with the map do not enable
+/// a priority that it lacks, the `pfc_enable` of the others is wrong, and otherwise the map.
+pub(super) fn check_pfc(switches: &[SwitchConfig]) -> Vec<Fault> {
+    let mut users: BTreeMap<(&str, &str), Vec<MapUser<'_>>> = BTreeMap::new();
+    for switch in switches {
+        let global = switch.qos.get("global");
+        for (_, qos) in switch.qos.iter().filter(|(port, qos)| *port != "global" && qos.pfc_enable != 0) {
+            for field in ["pfc_to_queue_map", "pfc_to_pg_map"] {
+                let name = qos.maps.get(field).or_else(|| global?.maps.get(field));
+                users.entry((field, name.map_or("", String::as_str))).or_default().push(MapUser { switch, qos });
+            }
+        }
+    }
+    let enables = |qos: &PortQos, priority: u8| qos.pfc_enable >> priority & 1 == 1;
+    let mut of_maps: BTreeMap<(&str, String), Fault> = BTreeMap::new();
+    // By file and row: the switch, the priorities without an entry, the maps, and the usual value.
+    let mut of_ports: BTreeMap<(&str, &str), (BTreeSet<u8>, BTreeSet<String>, String, String)> = BTreeMap::new();
+    for ((field, name), users) in &users {
+        let table = table_of(field);
+        for user in users {
+            let MapUser { switch, qos } = user;
+            let Some(row) = switch.row(table, name) else { continue };
+            for priority in (0..8).filter(|priority| enables(qos, *priority)) {
+                if row.contains_key(&priority.to_string()) {
+                    continue;
+                }
+                let map = format!("{table}|{}", fabric::visible(name));
+                let same_switch = |other: &&MapUser<'_>| other.switch.file == switch.file;
+                let same_role = |other: &&MapUser<'_>| other.switch.role == switch.role;
+                let usual = of_most(users.iter().filter(same_switch), priority)
+                    .map(|usual| (usual, "ports of this switch"))
+                    .or_else(|| Some((of_most(users.iter().filter(same_role), priority)?, "ports of this role")));
+                match usual {
+                    Some((Most { count, all, priorities }, of)) => {
+                        let text = format!("{count} of {all} {of} with this map");
+                        let new = || (BTreeSet::new(), BTreeSet::new(), text, priorities);
+                        let entry = of_ports.entry((&switch.file, &qos.key)).or_insert_with(new);
+                        entry.0.insert(priority);
+                        entry.1.insert(map);
+                    }
+                    None => {
+                        let key = format!("{map}.{priority}");
+                        let message = format!("is missing, and {}.pfc_enable names {priority}", qos.key);
+                        let (file, help) = (switch.file.clone(), "a value for it".to_owned());
+                        let fault = Fault { file, key: key.clone(), message, help };
+                        of_maps.entry((&switch.file, key)).or_insert(fault);
+                    }
                 }
             }
         }
     }
+    let of_port =
+        |((file, key), (priorities, maps, most, usual)): ((&str, &str), (BTreeSet<u8>, BTreeSet<String>, _, _))| {
+            let list: Vec<String> = priorities.iter().map(u8::to_string).collect();
+            let maps: Vec<String> = maps.into_iter().collect();
+            let message: String = format!(
+                "has {}, without an entry in {}, and {most} have {usual}",
+                list.join(" and "),
+                maps.join(" and ")
+            );
+            Fault { file: file.to_owned(), key: format!("{key}.pfc_enable"), message, help: usual }
+        };
+    of_ports.into_iter().map(of_port).chain(of_maps.into_values()).collect()
+}
+
+/// The usual `pfc_enable` of ports without a priority.
+struct Most {
+    /// Number of ports with the usual value.
+    count: usize,
+    all: usize,
+    priorities: String,
+}
+
+/// Returns the most frequent `pfc_enable` of the ports that do not enable a priority, if they are the majority.
+fn of_most<'a>(users: impl Iterator<Item = &'a MapUser<'a>>, priority: u8) -> Option<Most> {
+    let values: Vec<u8> = users.map(|user| user.qos.pfc_enable).collect();
+    let without: Vec<u8> = values.iter().copied().filter(|value| value >> priority & 1 == 0).collect();
+    let mut counts: BTreeMap<u8, usize> = BTreeMap::new();
+    without.iter().for_each(|value| *counts.entry(*value).or_default() += 1);
+    let (usual, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
+    let numbers: Vec<String> = (0..8u8).filter(|at| usual >> at & 1 == 1).map(|at| at.to_string()).collect();
+    let priorities = format!("\"{}\"", numbers.join(","));
+    let is_most = 2 * without.len() > values.len();
+    is_most.then_some(Most { count, all: values.len(), priorities })
 }

@@ -25,6 +25,7 @@ mod maps;
 mod neighbours;
 mod ports;
 mod reader;
+mod references;
 mod spelling;
 mod values;
 
@@ -287,12 +288,18 @@ pub fn read(files: &[(String, String)]) -> Result<Vec<SwitchConfig>, Vec<Fault>>
         }
     }
     let several_asics = several_asics(&objects, &mut faults);
+    let hosts: BTreeSet<&str> = objects.iter().filter_map(|(_, object)| localhost(object, "hostname")).collect();
+    // Rows of DEVICE_NEIGHBOR, by file, whose port has another fault.
+    let mut explained: BTreeSet<(&str, String)> = BTreeSet::new();
     for (file, object) in &objects {
         if several_asics.contains(localhost(object, "hostname").unwrap_or_default()) {
             continue;
         }
         match object.as_object() {
-            Some(object) => read_switch(file, object, &mut switches, &mut faults),
+            Some(object) => {
+                let of_file = read_switch(file, object, &hosts, &mut switches, &mut faults);
+                explained.extend(of_file.into_iter().map(|key| (file.as_str(), key)));
+            }
             None => faults.push(Fault {
                 file: file.clone(),
                 key: "(file)".to_owned(),
@@ -309,12 +316,14 @@ pub fn read(files: &[(String, String)]) -> Result<Vec<SwitchConfig>, Vec<Fault>>
     for (file, key) in neighbours.one_sided {
         switches.iter_mut().filter(|switch| switch.file == file).for_each(|switch| switch.one_sided.push(key.clone()));
     }
-    faults.extend(neighbours.faults.into_iter().map(|NeighbourFault { file, key, message, help }| Fault {
+    faults.extend(maps::check_pfc(&switches));
+    let faults_of_neighbours = neighbours.faults.into_iter().map(|NeighbourFault { file, key, message, help }| Fault {
         file,
         key,
         message,
         help,
-    }));
+    });
+    faults.extend(faults_of_neighbours.filter(|fault| !explained.contains(&(&fault.file, fault.key.clone()))));
     if faults.is_empty() { Ok(switches) } else { Err(after_unknown_keys(&switches, faults)) }
 }
 
@@ -360,10 +369,16 @@ fn several_asics<'v>(objects: &'v [(String, Value)], faults: &mut Vec<Fault>) ->
     files.into_keys().collect()
 }
 
-fn read_switch(file: &str, object: &Object, switches: &mut Vec<SwitchConfig>, faults: &mut Vec<Fault>) {
-    let ports = object.get("PORT").and_then(Value::as_object);
-    let ports: BTreeSet<String> = ports.map_or_else(BTreeSet::new, |ports| ports.keys().cloned().collect());
-    let mut reader = Reader { file, object, faults: Vec::new(), findings: Vec::new(), ports };
+/// Reads the file of a switch. `hosts`: the host names of all files. Returns the rows of `DEVICE_NEIGHBOR` about ports
+/// with a fault.
+fn read_switch(
+    file: &str,
+    object: &Object,
+    hosts: &BTreeSet<&str>,
+    switches: &mut Vec<SwitchConfig>,
+    faults: &mut Vec<Fault>,
+) -> BTreeSet<String> {
+    let mut reader = Reader::new(file, object);
     let localhost = object.get("DEVICE_METADATA").and_then(|table| table.get("localhost"));
     let text = |field: &str| localhost.and_then(|row| row.get(field)).and_then(Value::as_str).unwrap_or_default();
     let (name, role) = (text("hostname"), format!("{} {}", text("type"), text("subtype")));
@@ -394,7 +409,8 @@ fn read_switch(file: &str, object: &Object, switches: &mut Vec<SwitchConfig>, fa
     ports::read(&mut reader, &mut switch);
     buffers::read(&mut reader, &mut switch);
     maps::check(&mut reader, &switch);
-    neighbours::check(&mut reader, &switch);
+    neighbours::check(&mut reader, &switch, hosts);
+    let explained = references::check_ports(&mut reader);
     switch.traditional = text("buffer_model") == "traditional";
     if uses_dynamic_model(object) {
         let asic = AsicTables::of(object).unwrap_or_else(|fault| {
@@ -406,4 +422,5 @@ fn read_switch(file: &str, object: &Object, switches: &mut Vec<SwitchConfig>, fa
     switch.findings = std::mem::take(&mut reader.findings);
     faults.append(&mut reader.faults);
     switches.push(switch);
+    explained
 }
