@@ -11,7 +11,7 @@
 //!
 //! An account is lossless if `pfc_enable` has a priority that maps to it and its `BUFFER_PG` profile has an `xoff`.
 
-use crate::error::Fault;
+use crate::error::{Fault, TOPOLOGY};
 use crate::options::QueueBinding;
 use crate::read::{COMPUTED, Profile, QosMap, Scheduling, SwitchConfig, table_of};
 use fabric::{Fabric, NodeId, NodeKind, PortIndex, Subject, nearest_name};
@@ -90,6 +90,14 @@ impl Port {
             _ => unlimited,
         }
     }
+
+    /// Returns the queues of [`starves`](Port::starves) if the strict priority of `accepted` queues is no fault; these
+    /// are among the result where their limits count. An accepted queue counts in the sum of limits of the others. If
+    /// it has no limit itself, the others are judged without it, because the first call returns only queues without a
+    /// limit.
+    pub fn starves_beside(&self, queue: u8, fed: u32, accepted: u32) -> u32 {
+        self.starves(queue, fed) | self.starves(queue, fed & !accepted)
+    }
 }
 
 /// The tunnel of a switch to the other ToR.
@@ -155,7 +163,7 @@ impl<'a> Device<'a> {
         let forwards = fabric.nodes().iter().find(|node| node.relay && node.kind == NodeKind::Host);
         if let Some(host) = forwards {
             faults.push(Fault {
-                file: "(topology)".to_owned(),
+                file: TOPOLOGY.to_owned(),
                 key: fabric::visible(&host.name),
                 message: "is a host that forwards, and the configuration of hosts is not read".to_owned(),
                 help: "a topology whose hosts forward nothing (without --relay)".to_owned(),
@@ -164,7 +172,7 @@ impl<'a> Device<'a> {
         // The switch ports of attached hosts are in no file, so the classification of their frames is undefined.
         if fabric.decisions().iter().any(|decision| decision.subject == Subject::AttachedHosts) {
             return Err(vec![Fault {
-                file: "(topology)".to_owned(),
+                file: TOPOLOGY.to_owned(),
                 key: "DEVICE_NEIGHBOR".to_owned(),
                 message: "no file has a server, and the ports of attached hosts have no configuration".to_owned(),
                 help: "DEVICE_NEIGHBOR with the server at each port that leads to one; hosts that are attached \
@@ -333,26 +341,28 @@ fn without_file(fabric: &Fabric, node: NodeId, configs: &[SwitchConfig]) -> Faul
         let config = configs.iter().find(|config| config.name == fabric.name(link.peer))?;
         Some((config, fabric.port_name(link.peer, link.peer_port).map_or_else(String::new, fabric::visible)))
     });
-    let near = nearest_name(fabric.name(node), configs.iter().map(|config| config.name.as_str()));
+    // A switch with another link to the neighbour is another one.
+    let peers: BTreeSet<&str> =
+        fabric.ports(node).iter().flat_map(|link| fabric.ports(link.peer)).map(|link| fabric.name(link.peer)).collect();
+    let others = configs.iter().map(|config| config.name.as_str()).filter(|name| !peers.contains(name));
+    let near = nearest_name(fabric.name(node), others);
     let near = near.map_or_else(String::new, |near| format!("{}, if this switch is meant; ", fabric::visible(near)));
     let help = format!(
-        "{near}the config_db.json of {name} in the folder; --ignore {name} leaves the switch out, --host {name} makes it a \
-         host"
+        "{near}the config_db.json of {name} in the folder; --ignore {name} leaves the switch out, --host {name} makes \
+         it a host"
     );
     let (file, message) = match by {
         Some((config, port)) => (
             config.file.clone(),
             format!("{port} leads to the switch `{name}`, and no file of the folder has its configuration"),
         ),
-        None => {
-            ("(topology)".to_owned(), format!("no file of the folder has the configuration of the switch `{name}`"))
-        }
+        None => (TOPOLOGY.to_owned(), format!("no file of the folder has the configuration of the switch `{name}`")),
     };
     Fault { file, key: "DEVICE_NEIGHBOR".to_owned(), message, help }
 }
 
-/// Returns the fault of a row of `PORT_QOS_MAP` without the maps that a connected port needs. The advice has the maps of
-/// most other ports of the file.
+/// Returns the fault of a row of `PORT_QOS_MAP` without the maps that a connected port needs. The advice has the maps
+/// of most other ports of the file.
 fn without_maps(config: &SwitchConfig, row: &str, missing: &[&str]) -> Fault {
     let usual = |field: &str| {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();

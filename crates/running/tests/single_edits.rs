@@ -133,19 +133,20 @@ fn a_wrong_row_of_buffers_is_named_and_not_pfc_enable() {
         ("BUFFER_PG", "pg_lossless_100000_40m_profile", "groups"),
         ("BUFFER_QUEUE", "egress_lossless_profile", "queues"),
     ] {
-        let key = |range: &str| format!("{table}|Ethernet8|{range}");
+        let (row, key) =
+            (|range: &str| format!("Ethernet8|{range}"), |range: &str| format!("{table}|Ethernet8|{range}"));
         for range in ["3", "4", "2-4", "3-5", "4-5"] {
             // The row of queues 5 to 6 has queue 5, and that of queues 0 to 2 has queue 2.
             if table == "BUFFER_QUEUE" && !["3", "4"].contains(&range) {
                 continue;
             }
-            check("leaf-01", &key(range), &key("3-4"), |file| rename(&mut file[table], &key("3-4"), &key(range)));
+            check("leaf-01", &key(range), &key("3-4"), |file| rename(&mut file[table], &row("3-4"), &row(range)));
         }
         let missing = format!("a row for {noun} 3, 4 with profile {profile}");
-        check("leaf-01", &key("3-4"), &missing, |file| remove(&mut file[table], &key("3-4")));
+        check("leaf-01", &key("3-4"), &missing, |file| remove(&mut file[table], &row("3-4")));
         let lossy = if table == "BUFFER_PG" { "ingress_lossy_profile" } else { "egress_lossy_profile" };
         check("leaf-01", &format!("{}.profile", key("3-4")), profile, |file| {
-            file[table][key("3-4")]["profile"] = lossy.into();
+            file[table][row("3-4")]["profile"] = lossy.into();
         });
     }
     check("leaf-01", "BUFFER_PG|Ethernet8|0.profile", "ingress_lossy_profile", |file| {
@@ -199,4 +200,60 @@ fn a_watched_priority_without_pfc_stays_a_finding_about_the_watchdog() {
     check("leaf-01", "PORT_QOS_MAP|Ethernet8.pfcwd_sw_enable", "priorities of pfc_enable", |file| {
         file["PORT_QOS_MAP"]["Ethernet8"]["pfcwd_sw_enable"] = "3,4,5".into();
     });
+}
+
+/// The MTU of a port to a host: a frame that the links between switches drop is a finding, a smaller MTU an assumption.
+#[test]
+fn an_mtu_of_a_port_to_a_host_is_judged() {
+    let larger = named("leaf-01", |file| file["PORT"]["Ethernet0"]["mtu"] = "9216".into());
+    let at_most = "at most 9100, the MTU of the links between switches".to_owned();
+    assert!(larger.contains(&("leaf-01.json".to_owned(), "PORT|Ethernet0.mtu".to_owned(), at_most)), "{larger:#?}");
+    let mut files = leaf_spine(8, 4, 2);
+    let assumption = |files: &common::Files| {
+        let report = common::judge(files, PathSet::Shortest);
+        assert!(report.safe(), "{:#?}", report.findings);
+        report.assumptions.into_iter().find(|line| line.contains("above the MTU of the receiver's port"))
+    };
+    assert_eq!(assumption(&files), None);
+    files[1].1["PORT"]["Ethernet0"]["mtu"] = "1500".into();
+    let stated = "hosts send no lossless frame above the MTU of the receiver's port: 1 port to hosts with less than \
+                  9,100 bytes, leaf-01.json Ethernet0 with 1,500";
+    assert_eq!(assumption(&files).as_deref(), Some(stated));
+    // Links with a smaller MTU at both ends, on the path of frames that other links carry.
+    for (_, file) in &mut files[..] {
+        let links = file["DEVICE_NEIGHBOR"].clone();
+        for (port, row) in links.as_object().unwrap() {
+            let name = file["DEVICE_METADATA"]["localhost"]["hostname"].as_str().unwrap();
+            if name == "spine-3" || row["name"] == "spine-3" {
+                file["PORT"][port]["mtu"] = "1500".into();
+            }
+        }
+    }
+    let report = common::judge(&files, PathSet::Shortest);
+    let is_link = |it: &running::Finding| it.key == "PORT|Ethernet20.mtu" && it.why.contains("drops those above 1,500");
+    assert!(report.findings.iter().any(is_link), "{:#?}", report.findings);
+}
+
+/// Two speeds of a cable: the error has both values with file and key, and that of most ports of the role.
+#[test]
+fn two_speeds_of_a_cable_have_both_values_and_the_usual_one() {
+    let error = |name: &str, port: &str| {
+        let mut files = leaf_spine(8, 4, 2);
+        let file = files.iter_mut().find(|(file, _)| *file == format!("{name}.json")).unwrap();
+        file.1["PORT"][port]["speed"] = "40000".into();
+        common::try_topology(&files).unwrap_err()
+    };
+    let spine = "spine-1.PORT.Ethernet4.speed: is \"40000\", and leaf-01: PORT|Ethernet12.speed at the other end of \
+                 the cable is \"100000\"; 31 of 32 ports from LeafRouter to ToRRouter have \"100000\" \
+                 (write: \"100000\")";
+    assert_eq!(error("spine-1", "Ethernet4"), spine);
+    assert!(error("leaf-01", "Ethernet12").starts_with("leaf-01.PORT.Ethernet12.speed: is \"40000\", and spine-1: "));
+    // A single cable has no usual value.
+    let mut files = leaf_spine(1, 1, 2);
+    files[0].1["PORT"]["Ethernet8"]["speed"] = "40000".into();
+    let error = common::try_topology(&files).unwrap_err();
+    assert!(error.ends_with("(write: \"40000\" or \"100000\" at both ends)"), "{error}");
+    // A missing speed is a finding with the value.
+    check("leaf-01", "PORT|Ethernet8.speed", "\"100000\"", |file| remove(&mut file["PORT"]["Ethernet8"], "speed"));
+    check("leaf-01", "PORT|Ethernet8.mtu", "\"9100\"", |file| file["PORT"]["Ethernet8"]["mtu"] = "1500".into());
 }

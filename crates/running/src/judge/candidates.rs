@@ -1,7 +1,8 @@
 //! Settings of a file that differ from those of switches of the same role: candidates for the cause of findings.
 
 use super::change::{Change, Part, Rows, Setting};
-use super::ports::{list, pfc_key};
+use super::lists::list;
+use super::ports::pfc_key;
 use crate::device::{Device, Port};
 use crate::read::{SwitchConfig, table_of};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,6 +1,6 @@
 //! A candidate change to one configuration file.
 
-use super::ports::{list, ranges};
+use super::lists::{list, ranges};
 use crate::device::{Device, Port};
 use crate::read::{ProfileReference, SwitchConfig};
 use fabric::{NodeId, PortIndex};
@@ -41,6 +41,14 @@ pub(super) struct Change {
     pub margin: usize,
     /// The settings that change: one, or one per port.
     pub parts: Vec<Part>,
+}
+
+/// Result of the search for causes.
+pub(super) struct Causes {
+    /// The change that removes each finding, if one is found.
+    pub of_findings: Vec<Option<Change>>,
+    /// The trial limit, if the search reached it before all causes were found.
+    pub limit: Option<u64>,
 }
 
 /// A setting that changes.

@@ -1,10 +1,9 @@
 //! Collection of findings.
 
-use super::change::{Change, Part};
-use super::remedies::Causes;
+use super::change::{Causes, Change, Part};
 use crate::device::Port;
 use crate::error::{Finding, FindingKind};
-use crate::read::{OR_LEAVE_OUT, SwitchConfig, table_of};
+use crate::read::{SwitchConfig, table_of};
 use fabric::{NodeId, PortIndex};
 use std::collections::BTreeMap;
 use text::numbers::counted;
@@ -89,9 +88,8 @@ impl Findings {
         // A misspelt key is the cause of findings about the key that was meant.
         let (mut findings, more): (Vec<Finding>, Vec<u64>) = first.into_values().unzip();
         refer_to_unknown_keys(&mut findings);
-        for (finding, more) in findings.iter_mut().zip(more).filter(|(_, more)| *more > 0) {
-            finding.why += &format!(" (and {more} more)");
-        }
+        let findings = findings.into_iter().zip(more).map(|(finding, more)| finding.with_more(more));
+        let mut findings: Vec<Finding> = findings.collect();
         findings.sort_by_key(|finding| finding.kind != FindingKind::UnknownKey);
         findings
     }
@@ -100,7 +98,7 @@ impl Findings {
 /// Adds to findings about a table or field the unknown key of the file that is nearly it.
 fn refer_to_unknown_keys(findings: &mut [Finding]) {
     let meant = |unknown: &Finding| {
-        let near = unknown.instead.strip_suffix(OR_LEAVE_OUT).filter(|near| !near.contains(' '))?;
+        let near = unknown.meant()?;
         let row = unknown.key.rsplit_once('.').map_or(String::new(), |(row, _)| format!("{row}."));
         Some((unknown.file.clone(), unknown.key.clone(), format!("{row}{near}")))
     };
@@ -119,5 +117,5 @@ fn refer_to_unknown_keys(findings: &mut [Finding]) {
 
 /// Builds a finding.
 pub(super) fn finding(kind: FindingKind, config: &SwitchConfig, key: String, why: String, instead: String) -> Finding {
-    Finding { kind, file: config.file.clone(), key, why, instead }
+    Finding::new(kind, config.file.clone(), key, why, instead)
 }

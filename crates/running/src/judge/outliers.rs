@@ -40,7 +40,7 @@ pub(super) fn hints(device: &Device<'_>, findings: &[Finding]) -> Vec<Finding> {
             }
             let mut add = |key: String, (file, why, instead): (&str, String, String)| {
                 let (kind, file, key) = (FindingKind::Outlier, file.to_owned(), fabric::visible(&key));
-                found.push(Finding { kind, file, key, why, instead });
+                found.push(Finding::new(kind, file, key, why, instead));
             };
             let rows = differing(&users, |fields| fields.map_or("no such row", |_| "the row").to_owned());
             rows.into_iter().for_each(|hint| add(format!("{table}|{row}"), hint));

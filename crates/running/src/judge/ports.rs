@@ -1,6 +1,7 @@
 //! Consistency of the rows of each port.
 
 use super::findings::{Findings, Scope, finding};
+use super::lists::list;
 use crate::device::{Device, Port};
 use crate::error::FindingKind;
 use fabric::NodeId;
@@ -59,23 +60,6 @@ pub(super) fn unnamed<'a>(device: &Device<'a>, port: &Port) -> impl Iterator<Ite
     let name = port.name.clone();
     let bound = move |queue: u8| config.queues.get(&(name.clone(), queue)).map(|bound| bound.name.as_str());
     (0..32u8).filter(move |queue| queues >> queue & 1 == 1).filter_map(bound)
-}
-
-/// Formats bits as numbers: "3, 4".
-pub(super) fn list(bits: u32) -> String {
-    let numbers: Vec<String> = (0..32).filter(|at| bits >> at & 1 == 1).map(|at: u32| at.to_string()).collect();
-    numbers.join(", ")
-}
-
-/// Formats bits as ranges: "3-4", "2-4 and 6".
-pub(super) fn ranges(bits: u32) -> String {
-    let is_set = |at: u32| at < 32 && bits >> at & 1 == 1;
-    let starts = (0..32u32).filter(|&at| is_set(at) && (at == 0 || !is_set(at - 1)));
-    let range = |start: u32| {
-        let end = (start..32).find(|&at| !is_set(at + 1)).unwrap_or(31);
-        if start == end { start.to_string() } else { format!("{start}-{end}") }
-    };
-    starts.map(range).collect::<Vec<_>>().join(" and ")
 }
 
 /// Returns the switches that have `pfc_enable` and no priority group with a lossless profile.

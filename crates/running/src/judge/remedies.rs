@@ -6,7 +6,7 @@
 //! that most findings share come first, so that one wrong map of a switch needs one trial.
 
 use super::candidates::candidates;
-use super::change::{Change, Part, Setting};
+use super::change::{Causes, Change, Part, Setting};
 use super::collect;
 use super::findings::{Conflict, Scope};
 use crate::device::Device;
@@ -55,14 +55,6 @@ fn shares(fabric: &Fabric, configs: &[SwitchConfig], changes: &[Change], current
         counts.iter().filter(|(scope, _)| is_shared(scope)).map(|(_, count)| count).sum()
     };
     changes.iter().map(share).collect()
-}
-
-/// Result of the search.
-pub(super) struct Causes {
-    /// The change that removes each finding, if one is found.
-    pub of_findings: Vec<Option<Change>>,
-    /// The trial limit, if the search reached it before all causes were found.
-    pub limit: Option<u64>,
 }
 
 /// Returns the trial limit for a fabric with this number of waits.

@@ -3,9 +3,10 @@
 
 use super::entries::{Entry, entry, tunnel_entry};
 use super::findings::{Findings, Scope, finding};
-use super::ports::{OWN_XOFF, group_key, list, missing_xoff, pfc_key, queue_key, queue_profile};
+use super::lists::list;
+use super::ports::{OWN_XOFF, group_key, missing_xoff, pfc_key, queue_key, queue_profile};
 use crate::device::{Device, Port};
-use crate::error::{Fault, FindingKind};
+use crate::error::FindingKind;
 use crate::options::QueueBinding;
 use crate::paths::{Arrival, ReachableWaits, Wait};
 use crate::read::table_of;
@@ -62,36 +63,17 @@ fn fed(reached: &ReachableWaits) -> BTreeMap<u32, u32> {
     fed
 }
 
-/// Returns the assumptions about queues whose strict priority is accepted.
-///
-/// # Errors
-/// An accepted queue that has no strict priority above a lossless queue.
-pub(super) fn accepted(device: &Device<'_>, reached: &ReachableWaits, queues: u32) -> Result<Vec<String>, Fault> {
+/// Returns, by egress port, the bitmask of the queues that can starve queues of lossless accounts.
+pub(super) fn starving(device: &Device<'_>, reached: &ReachableWaits) -> BTreeMap<u32, u32> {
     let fed = fed(reached);
-    let mut list = Vec::new();
-    for queue in (0..32u8).filter(|queue| queues >> queue & 1 == 1) {
-        let mut ports: BTreeMap<u32, &Port> = BTreeMap::new();
-        for wait in &reached.waits {
-            let (Some(ingress), Some(egress)) = (device.port(wait.ingress), device.port(wait.egress)) else { continue };
-            let is_lossless = ingress.lossless >> wait.group & 1 == 1;
-            if is_lossless && egress.starves(wait.queue, fed[&wait.egress]) >> queue & 1 == 1 {
-                ports.insert(wait.egress, egress);
-            }
+    let mut starving: BTreeMap<u32, u32> = BTreeMap::new();
+    for wait in &reached.waits {
+        let (Some(ingress), Some(egress)) = (device.port(wait.ingress), device.port(wait.egress)) else { continue };
+        if ingress.lossless >> wait.group & 1 == 1 {
+            *starving.entry(wait.egress).or_default() |= egress.starves(wait.queue, fed[&wait.egress]);
         }
-        let Some(first) = ports.values().next() else {
-            let message = format!("queue {queue} is accepted, and has strict priority above no lossless queue");
-            let help = "the queue in a finding `starvation`, or leave the option out".to_owned();
-            return Err(Fault { file: "(all files)".to_owned(), key: "QUEUE".to_owned(), message, help });
-        };
-        list.push(format!(
-            "accepted: queue {queue} has strict priority above lossless queues at {}, {} {}, and its frames leave them \
-             enough of the rate",
-            counted(ports.len() as u64, "port"),
-            device.config(first).file,
-            first.name
-        ));
     }
-    Ok(list)
+    starving
 }
 
 /// Returns the assumption about lossless queues with a `pir` below the rate of their port.
@@ -347,9 +329,7 @@ impl<'a> WaitPorts<'_, 'a> {
         };
         let key = |queue: u8| row_of(queue, "type");
         let account = format!("lossless group {} of {}", wait.group, self.ingress.name);
-        // An accepted queue counts in the sum of limits of the others. If it has no limit itself, the others are judged
-        // without it, because the first call returns only queues without a limit.
-        let all = egress.starves(wait.queue, fed) | egress.starves(wait.queue, fed & !accepted_strict);
+        let all = egress.starves_beside(wait.queue, fed, accepted_strict);
         let starves = all & !accepted_strict;
         let unlimited = |queue: &u8| starves >> queue & 1 == 1 && !egress.limits.contains_key(queue);
         for queue in (0..32u8).filter(unlimited) {

@@ -1,7 +1,8 @@
 //! Watchdog settings that SONiC rejects (`sonic-pfcwd.yang`), or that monitor no enabled priority.
 
 use super::findings::{Findings, Scope, finding};
-use super::ports::{list, pfc_key};
+use super::lists::list;
+use super::ports::pfc_key;
 use crate::device::Device;
 use crate::error::FindingKind;
 use crate::read::SwitchConfig;

@@ -31,12 +31,11 @@ mod values;
 
 use crate::error::{Fault, Finding, FindingKind};
 pub(crate) use buffers::COMPUTED;
-use fabric::files::{NeighbourFault, check_neighbours, parse_json};
+use fabric::files::{check_neighbours, is_blank, parse_json, text_of};
 use fabric::sonic::{AsicTables, BufferModel, TableFault, uses_dynamic_model};
 pub(crate) use maps::table_of;
 use reader::{Object, Reader};
 use serde_json::Value;
-pub(crate) use spelling::OR_LEAVE_OUT;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use units::Rate;
@@ -270,6 +269,10 @@ pub fn read(files: &[(String, String)]) -> Result<Vec<SwitchConfig>, Vec<Fault>>
     let (mut switches, mut faults): (Vec<SwitchConfig>, Vec<Fault>) = (Vec::new(), Vec::new());
     let mut objects: Vec<(String, Value)> = Vec::new();
     for (file, text) in files {
+        if is_blank(text) {
+            faults.push(unreadable(file, "(file)", "empty file".to_owned()));
+            continue;
+        }
         match parse_json(text) {
             Ok(Value::Array(list)) => {
                 objects.extend(list.into_iter().enumerate().map(|(at, one)| (format!("{file}[{at}]"), one)));
@@ -278,12 +281,8 @@ pub fn read(files: &[(String, String)]) -> Result<Vec<SwitchConfig>, Vec<Fault>>
             Err(error) => {
                 let location = format!(" at line {} column {}", error.line(), error.column());
                 let message = fabric::visible(error.to_string().trim_end_matches(&location));
-                faults.push(Fault {
-                    file: file.clone(),
-                    key: format!("line {}, column {}", error.line(), error.column()),
-                    message: format!("not valid JSON: {message}"),
-                    help: "one JSON object, as `config save` writes".to_owned(),
-                });
+                let place = format!("line {}, column {}", error.line(), error.column());
+                faults.push(unreadable(file, &place, format!("not valid JSON: {message}")));
             }
         }
     }
@@ -317,14 +316,36 @@ pub fn read(files: &[(String, String)]) -> Result<Vec<SwitchConfig>, Vec<Fault>>
         switches.iter_mut().filter(|switch| switch.file == file).for_each(|switch| switch.one_sided.push(key.clone()));
     }
     faults.extend(maps::check_pfc(&switches));
-    let faults_of_neighbours = neighbours.faults.into_iter().map(|NeighbourFault { file, key, message, help }| Fault {
-        file,
-        key,
-        message,
-        help,
-    });
-    faults.extend(faults_of_neighbours.filter(|fault| !explained.contains(&(&fault.file, fault.key.clone()))));
+    faults.extend(neighbours.faults.into_iter().filter(|fault| !explained.contains(&(&fault.file, fault.key.clone()))));
     if faults.is_empty() { Ok(switches) } else { Err(after_unknown_keys(&switches, faults)) }
+}
+
+/// Reads files like [`read`], given as pairs of name and content.
+///
+/// # Errors
+/// All faults of all files. A file that is not UTF-8 text is a fault at its first wrong byte.
+pub fn read_bytes(files: &[(String, Vec<u8>)]) -> Result<Vec<SwitchConfig>, Vec<Fault>> {
+    let (mut texts, mut faults) = (Vec::new(), Vec::new());
+    for (file, content) in files {
+        match text_of(content) {
+            Ok(text) => texts.push((file.clone(), text.to_owned())),
+            Err(wrong) => {
+                let place = format!("line {}, byte {}", wrong.line, wrong.offset);
+                faults.push(unreadable(file, &place, "not UTF-8 text".to_owned()));
+            }
+        }
+    }
+    match read(&texts) {
+        Ok(switches) if faults.is_empty() => Ok(switches),
+        Ok(_) => Err(faults),
+        Err(others) => Err(faults.into_iter().chain(others).collect()),
+    }
+}
+
+/// Returns the fault of a file whose tables cannot be read.
+fn unreadable(file: &str, key: &str, message: String) -> Fault {
+    let help = "one JSON object, as `config save` writes".to_owned();
+    Fault { file: file.to_owned(), key: key.to_owned(), message, help }
 }
 
 /// Returns the unknown keys of the files as faults, before `faults`, whose cause they may be.
@@ -396,7 +417,7 @@ fn read_switch(
         let message = format!("is missing: the file has no QoS{near}");
         reader.fault("PORT_QOS_MAP", message, "the running config_db.json");
     }
-    let compared = known::COMPARED.iter().filter_map(|table| Some(((*table).to_owned(), object.get(*table)?.clone())));
+    let compared = known::compared().filter_map(|table| Some((table.to_owned(), object.get(table)?.clone())));
     switch.compared = Arc::new(compared.collect());
     switch.unread = object
         .keys()

@@ -16,7 +16,7 @@ pub(super) fn check(reader: &mut Reader<'_>, switch: &SwitchConfig, hosts: &BTre
     let peers: Vec<&str> = neighbours(reader.object).flatten().map(|Neighbour { peer, .. }| peer).collect();
     let mut report = |key: String, why: String, instead: &str| {
         let (kind, file, key) = (FindingKind::Neighbours, reader.file.to_owned(), fabric::visible(&key));
-        reader.findings.push(Finding { kind, file, key, why, instead: instead.to_owned() });
+        reader.findings.push(Finding::new(kind, file, key, why, instead.to_owned()));
     };
     let enabled = switch.qos.values().filter(|port| port.pfc_enable != 0).count() as u64;
     if peers.is_empty() && enabled > 0 {
@@ -54,7 +54,8 @@ pub(super) fn check(reader: &mut Reader<'_>, switch: &SwitchConfig, hosts: &BTre
                 report(key, why, &visible(device));
             }
             None => {
-                let why = "no entry of DEVICE_NEIGHBOR leads to this device: its port is not judged, or has another neighbour";
+                let why = "no entry of DEVICE_NEIGHBOR leads to this device: its port is not judged, or has another \
+                           neighbour";
                 report(row, why.to_owned(), "an entry for its port, or no row");
             }
         }

@@ -1,6 +1,6 @@
 //! Access to the tables, rows and fields of one file; collects faults, unknown keys and refused values.
 
-use super::known::OTHER_KEYS;
+use super::known::other_keys;
 use super::spelling;
 use crate::error::{Fault, Finding, FindingKind};
 use serde_json::{Map, Value};
@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
     pub fn refused(&mut self, key: impl Into<String>, why: impl Into<String>, instead: impl Into<String>) {
         let (file, key) = (self.file.to_owned(), fabric::visible(&key.into()));
         let kind = FindingKind::RefusedValue;
-        self.findings.push(Finding { kind, file, key, why: why.into(), instead: instead.into() });
+        self.findings.push(Finding::new(kind, file, key, why.into(), instead.into()));
     }
 
     /// Returns all rows of a table, ordered by key.
@@ -88,18 +88,16 @@ impl<'a> Reader<'a> {
 
     /// Reports the fields of a row that neither `read` nor SONiC's models contain.
     pub fn check_fields(&mut self, row: &Row<'_>, read: &[&str]) {
-        let others = OTHER_KEYS.iter().find(|(table, _)| *table == row.table).map_or(&[][..], |(_, keys)| keys);
+        let others = other_keys(row.table);
         for field in row.fields.keys() {
             // Some dumps append `@` to fields that hold lists; `NULL` marks a row without fields.
             let name = field.trim_end_matches('@');
             if !read.contains(&name) && !others.contains(&name) && name != "NULL" {
-                self.findings.push(Finding {
-                    kind: FindingKind::UnknownKey,
-                    file: self.file.to_owned(),
-                    key: fabric::visible(&format!("{}.{field}", row.key)),
-                    why: "no table of this kind has this field, so nothing reads it".to_owned(),
-                    instead: spelling::instead_of(name, read, others, row.fields),
-                });
+                let (kind, key) = (FindingKind::UnknownKey, fabric::visible(&format!("{}.{field}", row.key)));
+                let why = "no table of this kind has this field, so nothing reads it".to_owned();
+                let (near, instead) = spelling::instead_of(name, read, others, row.fields);
+                let finding = Finding::new(kind, self.file.to_owned(), key, why, instead);
+                self.findings.push(finding.nearly(near.map(str::to_owned)));
             }
         }
     }
@@ -184,7 +182,8 @@ impl<'a> Reader<'a> {
         ports
     }
 
-    /// Returns whether `PORT` has a port that a row uses. [`check_ports`](super::references::check_ports) reports the others.
+    /// Returns whether `PORT` has a port that a row uses. [`check_ports`](super::references::check_ports) reports the
+    /// others.
     pub fn port_exists(&mut self, name: &str, table: &'static str, key: &str) -> bool {
         let exists = self.ports.contains(name);
         if !exists {
