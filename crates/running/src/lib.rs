@@ -31,4 +31,7 @@ pub use read::{SwitchConfig, read, read_bytes, unknown_keys};
 
 // Unit tests use the file generator of the integration tests, which names this crate `running`.
 #[cfg(test)]
+#[path = "../tests/common/mod.rs"]
+mod common;
+#[cfg(test)]
 extern crate self as running;

@@ -89,7 +89,7 @@ fn two_lldp_rows_of_a_port_are_one_error_at_the_one_without_a_counterpart() {
     table("aleaf", &[("Ethernet0", "spine1", "Ethernet0")]);
     table("zleaf", &[("Ethernet0", "spine1", "Ethernet0")]);
     let ran = run(&["fabric", "show", &scratch.path("tables")]);
-    let said = "aleaf.txt: Ethernet0: connects aleaf Ethernet0 to spine1 Ethernet0, and ";
+    let said = "aleaf.txt: line 3: connects aleaf Ethernet0 to spine1 Ethernet0, and ";
     let flat = ran.err.replace("\n  ", " ");
     assert!(ran.code == Some(2) && flat.contains(said), "{}{flat}", ran.out);
     assert!(flat.contains("spine1 Ethernet0 has two other ends; ") && flat.contains(" confirms the second"), "{flat}");

@@ -1,11 +1,8 @@
 //! A cause that all findings share is the first trial.
 
-#[path = "../../tests/common/mod.rs"]
-mod common;
-
 use super::*;
+use crate::common::{Files, leaf_spine, numbered, options, read, topology};
 use crate::options::PathSet;
-use common::{Files, leaf_spine, numbered, options, read, topology};
 use serde_json::Value;
 
 /// Returns whether one trial finds the cause of all findings of a spine with eight ports, and its keys.

@@ -232,68 +232,78 @@ pub(super) fn check_pfc(switches: &[SwitchConfig]) -> Vec<Fault> {
             }
         }
     }
-    let enables = |qos: &PortQos, priority: u8| qos.pfc_enable >> priority & 1 == 1;
     let mut of_maps: BTreeMap<(&str, String), Fault> = BTreeMap::new();
-    // By file and row: the switch, the priorities without an entry, the maps, and the usual value.
-    let mut of_ports: BTreeMap<(&str, &str), (BTreeSet<u8>, BTreeSet<String>, String, String)> = BTreeMap::new();
+    let mut of_ports: BTreeMap<(&str, &str), WrongPriorities> = BTreeMap::new();
     for ((field, name), users) in &users {
         let table = table_of(field);
-        for user in users {
-            let MapUser { switch, qos } = user;
+        let map = format!("{table}|{}", fabric::visible(name));
+        // By file and priority.
+        let mut usual: BTreeMap<(&str, u8), Option<Most>> = BTreeMap::new();
+        for MapUser { switch, qos } in users {
             let Some(row) = switch.row(table, name) else { continue };
-            for priority in (0..8).filter(|priority| enables(qos, *priority)) {
-                if row.contains_key(&priority.to_string()) {
-                    continue;
-                }
-                let map = format!("{table}|{}", fabric::visible(name));
-                let same_switch = |other: &&MapUser<'_>| other.switch.file == switch.file;
-                let same_role = |other: &&MapUser<'_>| other.switch.role == switch.role;
-                let usual = of_most(users.iter().filter(same_switch), priority)
-                    .map(|usual| (usual, "ports of this switch"))
-                    .or_else(|| Some((of_most(users.iter().filter(same_role), priority)?, "ports of this role")));
-                match usual {
-                    Some((Most { count, all, priorities }, of)) => {
-                        let text = format!("{count} of {all} {of} with this map");
-                        let new = || (BTreeSet::new(), BTreeSet::new(), text, priorities);
-                        let entry = of_ports.entry((&switch.file, &qos.key)).or_insert_with(new);
-                        entry.0.insert(priority);
-                        entry.1.insert(map);
-                    }
-                    None => {
-                        let key = format!("{map}.{priority}");
-                        let message = format!("is missing, and {}.pfc_enable names {priority}", qos.key);
-                        let (file, help) = (switch.file.clone(), "a value for it".to_owned());
-                        let fault = Fault { file, key: key.clone(), message, help };
-                        of_maps.entry((&switch.file, key)).or_insert(fault);
-                    }
+            let enabled = (0..8u8).filter(|priority| qos.pfc_enable >> priority & 1 == 1);
+            for priority in enabled.filter(|priority| !row.contains_key(&priority.to_string())) {
+                let most = usual.entry((&switch.file, priority)).or_insert_with(|| {
+                    let same_switch = users.iter().filter(|other| other.switch.file == switch.file);
+                    let same_role = users.iter().filter(|other| other.switch.role == switch.role);
+                    of_most(same_switch, priority, "switch").or_else(|| of_most(same_role, priority, "role"))
+                });
+                if let Some(most) = most {
+                    let wrong = of_ports.entry((&switch.file, &qos.key)).or_insert_with(|| WrongPriorities {
+                        priorities: BTreeSet::new(),
+                        maps: BTreeSet::new(),
+                        most: most.clone(),
+                    });
+                    wrong.priorities.insert(priority);
+                    wrong.maps.insert(map.clone());
+                } else {
+                    let key = format!("{map}.{priority}");
+                    let message = format!("is missing, and {}.pfc_enable names {priority}", qos.key);
+                    let (file, help) = (switch.file.clone(), "a value for it".to_owned());
+                    let fault = Fault { file, key: key.clone(), message, help };
+                    of_maps.entry((&switch.file, key)).or_insert(fault);
                 }
             }
         }
     }
-    let of_port =
-        |((file, key), (priorities, maps, most, usual)): ((&str, &str), (BTreeSet<u8>, BTreeSet<String>, _, _))| {
-            let list: Vec<String> = priorities.iter().map(u8::to_string).collect();
-            let maps: Vec<String> = maps.into_iter().collect();
-            let message: String = format!(
-                "has {}, without an entry in {}, and {most} have {usual}",
-                list.join(" and "),
-                maps.join(" and ")
-            );
-            Fault { file: file.to_owned(), key: format!("{key}.pfc_enable"), message, help: usual }
-        };
-    of_ports.into_iter().map(of_port).chain(of_maps.into_values()).collect()
+    let of_ports = of_ports.into_iter().map(|((file, key), wrong)| wrong.fault(file, key));
+    of_ports.chain(of_maps.into_values()).collect()
+}
+
+/// Priorities of a `pfc_enable` that maps lack.
+struct WrongPriorities {
+    priorities: BTreeSet<u8>,
+    maps: BTreeSet<String>,
+    most: Most,
+}
+
+impl WrongPriorities {
+    fn fault(self, file: &str, row: &str) -> Fault {
+        let priorities: Vec<String> = self.priorities.iter().map(u8::to_string).collect();
+        let maps: Vec<String> = self.maps.into_iter().collect();
+        let Most { count, all, of, priorities: usual } = self.most;
+        let message = format!(
+            "has {}, without an entry in {}, and {count} of {all} ports of this {of} with this map have {usual}",
+            priorities.join(" and "),
+            maps.join(" and ")
+        );
+        Fault { file: file.to_owned(), key: format!("{row}.pfc_enable"), message, help: usual }
+    }
 }
 
 /// The usual `pfc_enable` of ports without a priority.
+#[derive(Clone)]
 struct Most {
     /// Number of ports with the usual value.
     count: usize,
     all: usize,
+    /// `switch` or `role`.
+    of: &'static str,
     priorities: String,
 }
 
 /// Returns the most frequent `pfc_enable` of the ports that do not enable a priority, if they are the majority.
-fn of_most<'a>(users: impl Iterator<Item = &'a MapUser<'a>>, priority: u8) -> Option<Most> {
+fn of_most<'a>(users: impl Iterator<Item = &'a MapUser<'a>>, priority: u8, of: &'static str) -> Option<Most> {
     let values: Vec<u8> = users.map(|user| user.qos.pfc_enable).collect();
     let without: Vec<u8> = values.iter().copied().filter(|value| value >> priority & 1 == 0).collect();
     let mut counts: BTreeMap<u8, usize> = BTreeMap::new();
@@ -302,5 +312,5 @@ fn of_most<'a>(users: impl Iterator<Item = &'a MapUser<'a>>, priority: u8) -> Op
     let numbers: Vec<String> = (0..8u8).filter(|at| usual >> at & 1 == 1).map(|at| at.to_string()).collect();
     let priorities = format!("\"{}\"", numbers.join(","));
     let is_most = 2 * without.len() > values.len();
-    is_most.then_some(Most { count, all: values.len(), priorities })
+    is_most.then_some(Most { count, all: values.len(), of, priorities })
 }
