@@ -39,7 +39,7 @@ impl ScenarioArgs {
             false => Ok(()),
         });
         read.map_err(|source| LabError::Unreadable { path: path.clone(), source })?;
-        let text = fabric::files::text_of(&bytes).map_err(|line| LabError::NotText { path, line })?;
+        let text = fabric::files::text_of(&bytes).map_err(|fault| LabError::NotText { path, line: fault.line })?;
         let text = READ.get_or_init(|| text.to_owned()).clone();
         Ok(Source::Text { text, name: STANDARD_INPUT.to_owned() })
     }

@@ -12,7 +12,7 @@ pub enum Exit {
     CheckFailed,
     /// Invalid input.
     BadInput,
-    /// The machine failed: disk or memory.
+    /// Failed system resource: disk or memory.
     Machine,
     /// Interrupted; a valid partial result exists.
     Interrupted,

@@ -6,7 +6,7 @@ use crate::interrupt;
 use crate::output;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use fabric::files::{self, FileError, Format, NamePattern, Options, Roles};
+use fabric::files::{self, FileError, Format, NamePattern, NotText, Options, Roles};
 use fabric::{Fabric, FabricError, LinkSpec, NodeId, Subject};
 use lab::{Override, Run};
 use model::parameters::{Buffer, FlowControl, Setup, SwitchOverride, SwitchParameters};
@@ -402,10 +402,13 @@ pub fn read_file(path: &Path, flags: &FabricFlags, format: Option<Format>) -> Re
 /// Returns the content of a file as text.
 ///
 /// # Errors
-/// The file is not UTF-8; the error has the line.
+/// The file is empty, or it is not UTF-8; the error has line and byte.
 pub fn text(path: &Path, content: Vec<u8>) -> Result<String, Failure> {
-    let wrong = |line| Failure::Input { message: format!("{}:{line}: not UTF-8 text", path.display()), help: None };
-    files::text_of(&content).map_err(wrong)?;
+    let failure = |message: String| Failure::Input { message, help: None };
+    let wrong = |fault: NotText| failure(format!("{}:{}: {fault}", path.display(), fault.line));
+    if files::is_blank(files::text_of(&content).map_err(wrong)?) {
+        return Err(failure(format!("{}: empty file", path.display())));
+    }
     // `text_of` has already checked that the content is UTF-8.
     Ok(String::from_utf8(content).unwrap_or_default())
 }

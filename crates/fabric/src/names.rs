@@ -92,6 +92,28 @@ pub fn visible(text: &str) -> String {
     out
 }
 
+/// Longest name in bytes that is compared with others.
+const MAX_COMPARED_BYTES: usize = 64;
+
+/// Returns the candidate that a name is probably a typing error of: at most two edits away, one edit for a name of up
+/// to five bytes, without regard to case. Of several candidates at the least distance it is the only one with the same
+/// digits; `None` if there is no such one, because the name may be an error of any of them.
+pub fn nearest_name<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let lower = name.to_ascii_lowercase();
+    let edits = |candidate: &'n str| {
+        let most = if name.len().min(candidate.len()) <= 5 { 1 } else { 2 };
+        let compared = name.len().max(candidate.len()) <= MAX_COMPARED_BYTES;
+        let edits = compared.then(|| strsim::osa_distance(&lower, &candidate.to_ascii_lowercase()))?;
+        Some((edits, candidate)).filter(|(edits, candidate)| *edits <= most && *candidate != name)
+    };
+    let near: Vec<(usize, &str)> = candidates.into_iter().filter_map(edits).collect();
+    let least = near.iter().map(|(edits, _)| *edits).min()?;
+    let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
+    let only = |names: &mut dyn Iterator<Item = &'n str>| names.next().filter(|_| names.next().is_none());
+    let nearest = || near.iter().filter(|(edits, _)| *edits == least).map(|(_, candidate)| *candidate);
+    only(&mut nearest().filter(|candidate| digits(candidate) == digits(name))).or_else(|| only(&mut nearest()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,6 +140,24 @@ mod tests {
         assert_eq!(check_name(&"x".repeat(201)), Err(NameFault::TooLong { bytes: 201 }));
         assert_eq!(visible("S1\nflush\u{1b}[2J"), "S1\\nflush\\u{1b}[2J");
         assert_eq!(visible(&"x".repeat(81)).len(), 83);
+    }
+
+    #[test]
+    fn the_nearest_name_is_unique_or_none() {
+        let ports = ["Ethernet0", "Ethernet4", "Ethernet8", "Ethernet40"];
+        for (name, near) in [
+            ("Etherent4", Some("Ethernet4")),
+            ("ethernet8", Some("Ethernet8")),
+            ("Ethernet 40", Some("Ethernet40")),
+            ("Ethernet48", None),
+            ("Ethernet9", None),
+            ("PortChannel4", None),
+        ] {
+            assert_eq!(nearest_name(name, ports), near, "{name}");
+        }
+        assert_eq!(nearest_name("AZUR", ["AZURE", "AZURE_LOSSLESS"]), Some("AZURE"));
+        assert_eq!(nearest_name("AZ", ["AZURE"]), None);
+        assert_eq!(nearest_name(&"x".repeat(65), [&*"x".repeat(64)]), None);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use crate::device::{DSCPS, Device, Port};
 use crate::error::Fault;
+use crate::judge::accepted;
 use crate::options::QueueBinding;
 use crate::read::SwitchConfig;
 use fabric::{Fabric, NodeId, NodeKind, PortIndex};
@@ -14,6 +15,8 @@ pub struct Binding<'a> {
     device: Device<'a>,
     /// Per node: bitmask of the queues that the maps of its ports select.
     fed: Vec<u32>,
+    /// Bitmask of the queues whose strict priority is accepted.
+    accepted_strict: u32,
 }
 
 /// Treatment of a frame between two ports of a switch.
@@ -91,7 +94,44 @@ impl<'a> Binding<'a> {
         let device = Device::new(fabric, configs, queues)?;
         let mut fed = vec![0; fabric.nodes().len()];
         device.ports().for_each(|(_, port)| fed[port.node.index()] |= queues_of(port));
-        Ok(Binding { device, fed })
+        Ok(Binding { device, fed, accepted_strict: 0 })
+    }
+
+    /// Returns the binding in which these queues, a bitmask, may have strict priority above lossless queues. They are
+    /// not among [`Hop::outranked_by`].
+    #[must_use]
+    pub fn with_accepted_strict(self, queues: u32) -> Binding<'a> {
+        Binding { accepted_strict: queues, ..self }
+    }
+
+    /// Returns the assumptions about the accepted queues.
+    ///
+    /// # Errors
+    /// Like [`crate::judge`]: an accepted queue that has no strict priority above a lossless queue.
+    pub fn accepted_strict(&self) -> Result<Vec<String>, Fault> {
+        let device = &self.device;
+        let mut starving: BTreeMap<u32, u32> = BTreeMap::new();
+        for (number, egress) in device.ports() {
+            let ports = device.ports_of(device.config(egress));
+            let hops = ports.flat_map(|ingress| (0..DSCPS as u8).map(move |dscp| (ingress, dscp)));
+            for (ingress, dscp) in hops {
+                let (class, account) = device.classify(ingress, dscp, None, false);
+                if ingress.lossless >> account & 1 == 1 {
+                    let (queue, _) = device.leaves(ingress, egress, class, dscp, false);
+                    *starving.entry(number).or_default() |= egress.starves(queue, self.fed_at(egress));
+                }
+            }
+        }
+        accepted::assumptions(device, self.accepted_strict, &starving)
+    }
+
+    /// Returns the bitmask of the queues of a port that maps can select. With the queue map of the ingress port these
+    /// are the maps of all ports of the switch.
+    fn fed_at(&self, egress: &Port) -> u32 {
+        match self.device.binding {
+            QueueBinding::Egress => queues_of(egress),
+            QueueBinding::Ingress => self.fed[egress.node.index()],
+        }
     }
 
     /// Returns the priority group that counts a frame of this DSCP outside of tunnels, and whether the group pauses.
@@ -118,13 +158,7 @@ impl<'a> Binding<'a> {
         let (from, to) = (device.port(number(ingress))?, device.port(number(egress))?);
         let (class, account) = device.classify(from, dscp, None, false);
         let (queue, dscp) = device.leaves(from, to, class, dscp, false);
-        // With the queue map of the ingress port, the map of any port of the switch can select a queue of this egress
-        // port.
-        let fed = match device.binding {
-            QueueBinding::Egress => queues_of(to),
-            QueueBinding::Ingress => self.fed[node.index()],
-        };
-        let starves = to.starves(queue, fed);
+        let starves = to.starves_beside(queue, self.fed_at(to), self.accepted_strict) & !self.accepted_strict;
         let next = device.peer(number(egress)).map(|(_, peer)| {
             let (_, account) = device.classify(peer, dscp, None, false);
             let stops = |group: &u8| {

@@ -11,10 +11,10 @@
 //!
 //! An account is lossless if `pfc_enable` has a priority that maps to it and its `BUFFER_PG` profile has an `xoff`.
 
-use crate::error::Fault;
+use crate::error::{Fault, TOPOLOGY};
 use crate::options::QueueBinding;
 use crate::read::{COMPUTED, Profile, QosMap, Scheduling, SwitchConfig, table_of};
-use fabric::{Fabric, NodeId, NodeKind, PortIndex, Subject};
+use fabric::{Fabric, NodeId, NodeKind, PortIndex, Subject, nearest_name};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) const DSCPS: usize = 64;
@@ -90,6 +90,14 @@ impl Port {
             _ => unlimited,
         }
     }
+
+    /// Returns the queues of [`starves`](Port::starves) if the strict priority of `accepted` queues is no fault; these
+    /// are among the result where their limits count. An accepted queue counts in the sum of limits of the others. If
+    /// it has no limit itself, the others are judged without it, because the first call returns only queues without a
+    /// limit.
+    pub fn starves_beside(&self, queue: u8, fed: u32, accepted: u32) -> u32 {
+        self.starves(queue, fed) | self.starves(queue, fed & !accepted)
+    }
 }
 
 /// The tunnel of a switch to the other ToR.
@@ -155,7 +163,7 @@ impl<'a> Device<'a> {
         let forwards = fabric.nodes().iter().find(|node| node.relay && node.kind == NodeKind::Host);
         if let Some(host) = forwards {
             faults.push(Fault {
-                file: "(topology)".to_owned(),
+                file: TOPOLOGY.to_owned(),
                 key: fabric::visible(&host.name),
                 message: "is a host that forwards, and the configuration of hosts is not read".to_owned(),
                 help: "a topology whose hosts forward nothing (without --relay)".to_owned(),
@@ -164,7 +172,7 @@ impl<'a> Device<'a> {
         // The switch ports of attached hosts are in no file, so the classification of their frames is undefined.
         if fabric.decisions().iter().any(|decision| decision.subject == Subject::AttachedHosts) {
             return Err(vec![Fault {
-                file: "(topology)".to_owned(),
+                file: TOPOLOGY.to_owned(),
                 key: "DEVICE_NEIGHBOR".to_owned(),
                 message: "no file has a server, and the ports of attached hosts have no configuration".to_owned(),
                 help: "DEVICE_NEIGHBOR with the server at each port that leads to one; hosts that are attached \
@@ -172,12 +180,18 @@ impl<'a> Device<'a> {
                     .to_owned(),
             }]);
         }
+        let names: BTreeSet<&str> = configs.iter().map(|config| config.name.as_str()).collect();
         for config in configs {
             match fabric.find(&config.name).filter(|&node| fabric.node(node).kind == NodeKind::Switch) {
                 Some(node) => device.configs[node.index()] = Some(config),
                 None => {
                     let message = format!("the topology has no switch `{}`", fabric::visible(&config.name));
-                    let help = "name the topology of these switches before --running";
+                    let switches = fabric.switches().map(|node| fabric.name(node));
+                    let near = nearest_name(&config.name, switches.filter(|name| !names.contains(name)));
+                    let help = near.map_or_else(
+                        || "name the topology of these switches before --running".to_owned(),
+                        |near| format!("{}, a switch of the topology without a file", fabric::visible(near)),
+                    );
                     faults.push(fault(config, "DEVICE_METADATA|localhost.hostname", message, help));
                 }
             }
@@ -327,20 +341,48 @@ fn without_file(fabric: &Fabric, node: NodeId, configs: &[SwitchConfig]) -> Faul
         let config = configs.iter().find(|config| config.name == fabric.name(link.peer))?;
         Some((config, fabric.port_name(link.peer, link.peer_port).map_or_else(String::new, fabric::visible)))
     });
+    // A switch with another link to the neighbour is another one.
+    let peers: BTreeSet<&str> =
+        fabric.ports(node).iter().flat_map(|link| fabric.ports(link.peer)).map(|link| fabric.name(link.peer)).collect();
+    let others = configs.iter().map(|config| config.name.as_str()).filter(|name| !peers.contains(name));
+    let near = nearest_name(fabric.name(node), others);
+    let near = near.map_or_else(String::new, |near| format!("{}, if this switch is meant; ", fabric::visible(near)));
     let help = format!(
-        "the config_db.json of {name} in the folder; --ignore {name} leaves the switch out, --host {name} makes it a \
-         host"
+        "{near}the config_db.json of {name} in the folder; --ignore {name} leaves the switch out, --host {name} makes \
+         it a host"
     );
     let (file, message) = match by {
         Some((config, port)) => (
             config.file.clone(),
             format!("{port} leads to the switch `{name}`, and no file of the folder has its configuration"),
         ),
-        None => {
-            ("(topology)".to_owned(), format!("no file of the folder has the configuration of the switch `{name}`"))
-        }
+        None => (TOPOLOGY.to_owned(), format!("no file of the folder has the configuration of the switch `{name}`")),
     };
     Fault { file, key: "DEVICE_NEIGHBOR".to_owned(), message, help }
+}
+
+/// Returns the fault of a row of `PORT_QOS_MAP` without the maps that a connected port needs. The advice has the maps
+/// of most other ports of the file.
+fn without_maps(config: &SwitchConfig, row: &str, missing: &[&str]) -> Fault {
+    let usual = |field: &str| {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        let maps = config.qos.values().filter_map(|qos| qos.maps.get(field));
+        maps.for_each(|map| *counts.entry(map).or_default() += 1);
+        counts.into_iter().max_by_key(|(_, count)| *count).map(|(map, _)| format!("\"{}\"", fabric::visible(map)))
+    };
+    let advice = |field: &str| usual(field).unwrap_or_else(|| format!("the name of a row of {}", table_of(field)));
+    match missing {
+        [field] => {
+            let message = "is missing: the configuration has no behaviour of the ASIC without it";
+            fault(config, format!("{row}.{field}"), message, advice(field))
+        }
+        fields => {
+            let message =
+                format!("has no {}: the configuration has no behaviour of the ASIC without them", fields.join(", "));
+            let help: Vec<String> = fields.iter().map(|field| format!("{field} {}", advice(field))).collect();
+            fault(config, row, message, help.join(", "))
+        }
+    }
 }
 
 fn port(fabric: &Fabric, node: NodeId, index: PortIndex, config: &SwitchConfig) -> Result<Port, Fault> {
@@ -358,20 +400,18 @@ fn port(fabric: &Fabric, node: NodeId, index: PortIndex, config: &SwitchConfig) 
         let map = qos.and_then(|qos| qos.maps.get(field)).or(global);
         map.and_then(|map| config.maps[table_of(field)].get(map))
     };
-    let needed = |field: &'static str| {
-        let help = format!("the name of a row of {}", table_of(field));
-        let message = "is missing: the configuration has no behaviour of the ASIC without it";
-        map(field).ok_or_else(|| fault(config, format!("{key}.{field}"), message, help))
-    };
     let enabled = qos.map_or(0, |qos| qos.pfc_enable);
-    let stops = match enabled {
-        0 => [0; 8],
-        _ => {
-            let map = needed("pfc_to_queue_map")?;
-            let queue = |priority: usize| map.get(&(priority as u8)).filter(|_| enabled >> priority & 1 == 1);
-            std::array::from_fn(|priority| queue(priority).map_or(0, |queue| 1 << queue))
-        }
-    };
+    let needed = ["dscp_to_tc_map", "tc_to_queue_map", "tc_to_pg_map", "pfc_to_queue_map"];
+    let needed = if enabled == 0 { &needed[..3] } else { &needed[..] };
+    let missing: Vec<&str> = needed.iter().copied().filter(|field| map(field).is_none()).collect();
+    if !missing.is_empty() {
+        return Err(without_maps(config, key, &missing));
+    }
+    let stops = map("pfc_to_queue_map").filter(|_| enabled != 0).map_or([0; 8], |map| {
+        let queue = |priority: usize| map.get(&(priority as u8)).filter(|_| enabled >> priority & 1 == 1);
+        std::array::from_fn(|priority| queue(priority).map_or(0, |queue| 1 << queue))
+    });
+    let whole = |field: &'static str| map(field).map_or_else(QosMap::new, Clone::clone);
     // A PFC priority without an entry maps to the priority group with the same number.
     let groups = map("pfc_to_pg_map");
     let mut sends = [0; 8];
@@ -410,9 +450,9 @@ fn port(fabric: &Fabric, node: NodeId, index: PortIndex, config: &SwitchConfig) 
         node,
         index,
         name: name.to_owned(),
-        class: filled(needed("dscp_to_tc_map")?),
-        group: filled(needed("tc_to_pg_map")?),
-        queue: filled(needed("tc_to_queue_map")?),
+        class: filled(&whole("dscp_to_tc_map")),
+        group: filled(&whole("tc_to_pg_map")),
+        queue: filled(&whole("tc_to_queue_map")),
         dscp: map("tc_to_dscp_map").map_or([None; CLASSES], open),
         enabled,
         sends,
@@ -435,7 +475,9 @@ fn detour(fabric: &Fabric, config: &SwitchConfig) -> Result<Option<PeerTunnel>, 
     let node = fabric.find(peer).filter(|&node| fabric.node(node).kind == NodeKind::Switch);
     let Some(node) = node else {
         let message = format!("the topology has no switch `{}`", fabric::visible(peer));
-        return Err(fault(config, format!("PEER_SWITCH|{peer}"), message, "the name of the other ToR"));
+        let near = nearest_name(peer, fabric.switches().map(|node| fabric.name(node)));
+        let help = near.map_or_else(|| "the name of the other ToR".to_owned(), fabric::visible);
+        return Err(fault(config, format!("PEER_SWITCH|{peer}"), message, help));
     };
     let map = |field: &str| tunnel.maps.get(field).and_then(|name| config.maps[table_of(field)].get(name));
     Ok(Some(PeerTunnel {

@@ -24,11 +24,14 @@ mod read;
 pub mod reproduce;
 
 pub use binding::{Binding, Hop, ImplementedRule, ImplementedRules, NextHop};
-pub use error::{Fault, Finding, FindingKind};
+pub use error::{Fault, FaultOrigin, Finding, FindingKind, origin};
 pub use judge::{ComputedHeadroom, Counts, PausedLink, Report, judge};
 pub use options::{Conditions, Options, PathSet, QueueBinding};
-pub use read::{SwitchConfig, read, unknown_keys};
+pub use read::{SwitchConfig, read, read_bytes, unknown_keys};
 
 // Unit tests use the file generator of the integration tests, which names this crate `running`.
+#[cfg(test)]
+#[path = "../tests/common/mod.rs"]
+mod common;
 #[cfg(test)]
 extern crate self as running;

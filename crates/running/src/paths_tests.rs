@@ -1,11 +1,8 @@
 //! The merge of equally configured ports does not change the result.
 
-#[path = "../tests/common/mod.rs"]
-mod common;
-
 use super::*;
+use crate::common::{Files, dual_tor, leaf_spine, read, topology};
 use crate::options::QueueBinding;
-use common::{Files, dual_tor, leaf_spine, read, topology};
 use serde_json::json;
 
 fn assert_same(name: &str, files: &Files) -> u64 {

@@ -312,7 +312,9 @@ fn missing_entries_of_neighbours_are_findings() {
     assert_eq!(found(|file| remove(file, "DEVICE_NEIGHBOR")), ["DEVICE_NEIGHBOR"]);
     let server = ["DEVICE_NEIGHBOR_METADATA|srv-00-0"];
     assert_eq!(found(|file| remove(&mut file["DEVICE_NEIGHBOR"], "Ethernet0")), server);
-    assert_eq!(found(|file| file["DEVICE_NEIGHBOR"]["Ethernet0"]["name"] = "srv-01-0".into()), server);
+    let entry = ["DEVICE_NEIGHBOR|Ethernet0"];
+    assert_eq!(found(|file| file["DEVICE_NEIGHBOR"]["Ethernet0"]["name"] = "srv-01-0".into()), entry);
+    assert_eq!(found(|file| file["DEVICE_NEIGHBOR"]["Ethernet0"]["name"] = "another".into()), server);
     // The fully qualified name of the device is another form of the same name.
     assert_eq!(found(|file| file["DEVICE_NEIGHBOR"]["Ethernet0"]["name"] = "srv-00-0.dc.example".into()), [""; 0]);
 }

@@ -292,8 +292,8 @@ fn read_file(context: &Context<'_>, file: &str, content: &[u8], plan: &FilePlan)
     }
     let content = match formats::text_of(content) {
         Ok(content) => content,
-        Err(line) => {
-            in_file(line as u64, "not UTF-8 text".to_owned());
+        Err(fault) => {
+            in_file(fault.line as u64, fault.to_string());
             return None;
         }
     };

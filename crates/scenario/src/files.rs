@@ -82,7 +82,8 @@ pub fn from_disk(path: &Path) -> io::Result<Vec<u8>> {
             let error_of = |why: String| io::Error::other(format!("{}{why}", name.display()));
             let content = read_at_most(&name, left).map_err(|error| error_of(format!(": {error}")))?;
             left -= content.len() as u64;
-            let text = fabric::files::text_of(&content).map_err(|line| error_of(format!(":{line}: not UTF-8 text")))?;
+            let text =
+                fabric::files::text_of(&content).map_err(|fault| error_of(format!(":{}: {fault}", fault.line)))?;
             let shown = name.strip_prefix(path).unwrap_or(&name).display().to_string();
             files.push((shown, text.to_owned()));
         }

@@ -55,7 +55,7 @@ impl FluidFile {
         };
         let content = files::read_at_most(path, files::MAX_WRITTEN_BYTES);
         let content = content.map_err(|error| whole(format!("cannot read the fluid model: {error}")))?;
-        let text = fabric::files::text_of(&content).map_err(|line| not_text(&name, line))?;
+        let text = fabric::files::text_of(&content).map_err(|fault| not_text(&name, fault.line))?;
         Self::parse(text, &name, overrides)
     }
 

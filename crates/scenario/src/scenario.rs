@@ -47,7 +47,7 @@ impl Scenario {
         };
         let content = files::read_at_most(path, files::MAX_WRITTEN_BYTES);
         let content = content.map_err(|error| whole(format!("cannot read the scenario: {error}")))?;
-        let text = fabric::files::text_of(&content).map_err(|line| not_text(&name, line))?;
+        let text = fabric::files::text_of(&content).map_err(|fault| not_text(&name, fault.line))?;
         let directory = path.parent().unwrap_or(Path::new(""));
         Self::parse(text, &name, directory, overrides, seed)
     }

@@ -92,7 +92,7 @@ impl SweepFile {
         };
         let content = files::read_at_most(path, files::MAX_WRITTEN_BYTES);
         let content = content.map_err(|error| whole(format!("cannot read the sweep: {error}")))?;
-        let text = fabric::files::text_of(&content).map_err(|line| not_text(&name, line))?;
+        let text = fabric::files::text_of(&content).map_err(|fault| not_text(&name, fault.line))?;
         Self::parse(text, &name, path.parent().unwrap_or(Path::new("")))
     }
 

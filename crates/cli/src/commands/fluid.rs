@@ -58,7 +58,7 @@ pub struct FluidArgs {
 /// Meaning of the exit codes.
 const EXITS: &str = "\
 Exit codes: 0 done; 1 the solution ends early: a variable diverges, or no step is short enough; 2 the input is
-wrong; 3 the machine failed (disk, memory).";
+wrong; 3 disk or memory failed.";
 
 /// Runs the command.
 ///

@@ -167,9 +167,11 @@ fn verify(accounts: &[KeyReport], imported: Result<Imported, Failure>) -> Result
 
 fn read_text(path: &Path, most: u64) -> Result<String, Failure> {
     let content = read_at_most(path, most).map_err(|error| Failure::unreadable(path, &error))?;
-    let text = fabric::files::text_of(&content)
-        .map_err(|line| Failure::Input { message: format!("{}:{line}: not UTF-8 text", path.display()), help: None })?;
-    Ok(text.to_owned())
+    let wrong = |fault: fabric::files::NotText| Failure::Input {
+        message: format!("{}:{}: {fault}", path.display(), fault.line),
+        help: None,
+    };
+    fabric::files::text_of(&content).map(str::to_owned).map_err(wrong)
 }
 
 fn located(path: &Path, error: &fabric::files::FileError) -> String {

@@ -50,7 +50,7 @@ fn parse_seed(text: &str) -> Result<u64, String> {
 /// Help text on the exit codes of a run.
 pub const EXITS: &str = "\
 Exit codes: 0 done and every check holds; 1 a check failed (a lossless class lost a frame, a deadlock that
-the scenario did not expect); 2 the input is wrong; 3 the machine failed (disk, memory); 130 interrupted,
+the scenario did not expect); 2 the input is wrong; 3 disk or memory failed; 130 interrupted,
 with a valid partial result.";
 
 /// Runs the command.

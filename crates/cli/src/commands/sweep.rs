@@ -58,7 +58,7 @@ pub struct SweepArgs {
 
 const EXITS: &str = "\
 Exit codes: 0 every run is complete and its checks hold; 1 a check failed; 2 the input is wrong, or a run could
-not be made of it; 3 the machine failed (disk, memory); 130 interrupted. Whatever the code, complete runs stay
+not be made of it; 3 disk or memory failed; 130 interrupted. Whatever the code, complete runs stay
 and --resume goes on from them.";
 
 /// Runs the command.

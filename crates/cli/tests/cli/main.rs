@@ -45,6 +45,7 @@ mod red;
 mod report;
 mod run;
 mod running;
+mod running_files;
 mod schedule;
 mod search;
 mod sources;

@@ -329,8 +329,9 @@ fn an_error_of_a_folder_begins_with_file_and_key() {
     let mut files = leaf_spine(4, 2, 1);
     files[5].1["PORT"]["Ethernet0"]["speed"] = "400000".into();
     let wrong = run(&["fabric", "check", &folder(&scratch, "speed", &files)]);
-    let said = "speed/spine-1.json: PORT|Ethernet0.speed: 400Gbps, but leaf-00.json: PORT|Ethernet8.speed at the other \
-                end of the cable is 100Gbps, as at 15 of 16 ports";
+    let said = "speed/spine-1.json: PORT|Ethernet0.speed: is \"400000\", and leaf-00.json: PORT|Ethernet8.speed at the \
+                other end of the cable is \"100000\"; 7 of 8 ports from LeafRouter to ToRRouter have \"100000\" \
+                (write: \"100000\")";
     assert!(wrong.code == Some(2) && wrong.err.replace("\n  ", " ").contains(said), "{}", wrong.err);
     let mut files = leaf_spine(4, 2, 1);
     files[3].1["DEVICE_NEIGHBOR"]["Ethernet8"]["port"] = "Ethernet13".into();
@@ -367,6 +368,22 @@ fn an_accepted_queue_is_an_assumption_and_a_hint_changes_no_exit_code() {
     let json: Value = serde_json::from_str(&check(&["--accept-strict", "6", "--json"]).out).unwrap();
     assert_eq!(json["report"]["hints"].as_array().unwrap().len(), 1, "{json:#}");
     let refused = check(&["--accept-strict", "5"]);
-    let said = "queue 5 is accepted, and has strict priority above no lossless queue";
+    let said = "error: --accept-strict 5: no such queue has strict priority above a lossless queue (write: ";
+    assert!(refused.code == Some(2) && refused.err.contains(said), "{}", refused.err);
+    // `tagger verify` accepts the same queues.
+    let rules = scratch.path("rules.json");
+    let written = check(&["--accept-strict", "6", "--rules-out", &rules]);
+    assert_eq!(written.code, Some(0), "{}{}", written.out, written.err);
+    let verify = |options: &[&str]| {
+        let tags = ["--tag", "3=3:3", "--tag", "4=4:4"];
+        let arguments = ["tagger", "verify", &rules, "--fabric", &running, "--running", &running];
+        run(&[&arguments[..], &tags, options].concat())
+    };
+    let starved = verify(&[]).out;
+    assert!(starved.contains("FAIL  lossless-accounts-drain"), "{starved}");
+    let drains = verify(&["--accept-strict", "6"]).out;
+    assert!(drains.contains("ok    lossless-accounts-drain"), "{drains}");
+    assert!(drains.contains("accepted: queue 6 has strict priority above lossless queues at "), "{drains}");
+    let refused = verify(&["--accept-strict", "5"]);
     assert!(refused.code == Some(2) && refused.err.contains(said), "{}", refused.err);
 }

@@ -1,11 +1,12 @@
 //! Batfish's `layer1_topology.json`: `{"edges": [{"node1": {"hostname": "leaf1", "interfaceName": "Ethernet1"},
 //! "node2": {...}}]}`. An edge may appear once or in both directions. The files state neither rates, delays nor hosts.
 
+use super::claims::Claims;
 use super::error::FileError;
 use super::plain::{Options, ParsedEnd, ParsedTopology, counted, fail};
 use crate::{Fabric, Subject};
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Reads a topology.
 ///
@@ -19,8 +20,7 @@ pub fn read_batfish(content: &str, options: &Options) -> Result<Fabric, FileErro
     let Some(edges) = document.get("edges").and_then(Value::as_array) else {
         return fail("top level", "`edges` is missing: a list of objects with `node1` and `node2`");
     };
-    let mut plain = ParsedTopology::default();
-    let mut known: BTreeMap<ParsedEnd, ParsedEnd> = BTreeMap::new();
+    let mut ends: Vec<(ParsedEnd, ParsedEnd)> = Vec::new();
     for (index, edge) in edges.iter().enumerate() {
         let end = |key: &str| {
             let text = |name| edge.get(key)?.get(name)?.as_str().map(str::to_owned);
@@ -31,19 +31,23 @@ pub fn read_batfish(content: &str, options: &Options) -> Result<Fabric, FileErro
                 Ok::<ParsedEnd, FileError>,
             )
         };
-        let (a, b) = (end("node1")?, end("node2")?);
-        if known.get(&a) == Some(&b) {
+        ends.push((end("node1")?, end("node2")?));
+    }
+    let mut claims = Claims::default();
+    for (index, (a, b)) in ends.iter().enumerate() {
+        claims.add(format!("edges[{index}]"), a, b);
+    }
+    claims.check()?;
+    let mut plain = ParsedTopology::default();
+    let mut known: BTreeSet<(&ParsedEnd, &ParsedEnd)> = BTreeSet::new();
+    for (index, (a, b)) in ends.iter().enumerate() {
+        if known.contains(&(a, b)) {
             continue;
-        }
-        if let Some((end, other)) = [&a, &b].into_iter().find_map(|end| Some((end, known.get(end)?))) {
-            let message = format!("{} {} is connected to {} {} already", end.0, end.1, other.0, other.1);
-            return fail(format!("edges[{index}]"), message);
         }
         plain.node_or_new(&a.0);
         plain.node_or_new(&b.0);
-        plain.connect(&a, &b, options.link).or_else(|id| fail(format!("edges[{index}]"), format!("no `{id}`")))?;
-        known.insert(b.clone(), a.clone());
-        known.insert(a, b);
+        plain.connect(a, b, options.link).or_else(|id| fail(format!("edges[{index}]"), format!("no `{id}`")))?;
+        known.extend([(a, b), (b, a)]);
     }
     let keys = document.as_object().into_iter().flatten().map(|(key, _)| key);
     let of_edges = edges.iter().filter_map(Value::as_object).flatten().map(|(key, _)| key);

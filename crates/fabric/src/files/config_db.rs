@@ -21,7 +21,7 @@ use super::json::parse_json;
 use super::plain::{Options, ParsedEnd, ParsedTopology, counted, fail, reason_from, shared_ports_text};
 use super::wiring::{HostNames, faults};
 use crate::decision::Subject;
-use crate::names::visible;
+use crate::names::{nearest_name, visible};
 use crate::sonic::{Neighbour, Object, cable_length, neighbours};
 use crate::{Fabric, LinkSpec, NodeKind};
 use serde_json::Value;
@@ -148,12 +148,14 @@ impl<'a> Switch<'a> {
         }
     }
 
-    /// Returns the port of the `PORT` tables with the smallest edit distance to this name, if it is at most 2.
-    pub fn nearest_port(&self, port: &str) -> Option<String> {
-        const MOST_EDITS: usize = 2;
-        let edits = |name: &String| (strsim::osa_distance(name, port), natural(name));
-        let near = self.tables("PORT").flatten().map(|(name, _)| name).min_by_key(|name| edits(name))?;
-        Some(near.clone()).filter(|near| port.len() <= 64 && edits(near).0 <= MOST_EDITS)
+    /// Returns the port of the `PORT` tables with the nearest name.
+    pub fn nearest_port(&self, port: &str) -> Option<&'a str> {
+        nearest_name(port, self.tables("PORT").flatten().map(|(name, _)| name.as_str()))
+    }
+
+    /// Returns the type of the switch in SONiC; empty if its files state none.
+    fn kind(&self) -> &'a str {
+        self.tables("DEVICE_METADATA").find_map(|all| text(table(all, "localhost")?, "type")).unwrap_or_default()
     }
 
     /// Returns the members of a port channel.
@@ -278,7 +280,7 @@ pub fn read_config_db(content: &str, options: &Options) -> Result<Fabric, FileEr
     let text = |count| format!("{} without a table DEVICE_NEIGHBOR", counted(count, "file"));
     plain.decide(Subject::Unread, text, missing.map(|switch| switch.location.to_owned()).collect());
     let text =
-        |count| format!("{} without or with another domain than the host name", counted(count, "neighbour's name"));
+        |count| format!("{} of neighbours without or with another domain than the host name", counted(count, "name"));
     plain.decide(Subject::Roles, text, alike.into_iter().collect());
     let mut lengths = Vec::new();
     check_speeds(&by_name, &cables.found)?;
@@ -492,33 +494,49 @@ impl Cables {
     }
 }
 
-/// Refuses cables with different speeds at their ends. The error is at the end with the less frequent speed.
+/// Refuses cables with different speeds at their ends. Of the two values the one that fewer ports between switches of
+/// these types have is the wrong one.
 fn check_speeds(switches: &BTreeMap<&str, &Switch<'_>>, cables: &[(ParsedEnd, ParsedEnd)]) -> Result<(), FileError> {
     let rate =
         |end: &ParsedEnd| switches.get(end.0.as_str()).map_or(Ok(None), |of| of.stated(&end.1).map(|it| it.rate));
-    let (mut ports_by_rate, mut differing) = (BTreeMap::<Rate, usize>::new(), Vec::new());
+    let kind = |end: &ParsedEnd| switches.get(end.0.as_str()).map_or("", |of| of.kind());
+    let (mut by_kind, mut differing) = (BTreeMap::<_, BTreeMap<Rate, usize>>::new(), Vec::new());
     for (here, there) in cables {
         let (Some(one), Some(other)) = (rate(here)?, rate(there)?) else { continue };
-        [one, other].into_iter().for_each(|rate| *ports_by_rate.entry(rate).or_default() += 1);
+        let ends = [(here, one, (kind(here), kind(there))), (there, other, (kind(there), kind(here)))];
+        for (_, rate, kinds) in ends {
+            *by_kind.entry(kinds).or_default().entry(rate).or_default() += 1;
+        }
         if one != other {
-            differing.push([(here, one), (there, other)]);
+            differing.push(ends);
         }
     }
     let Some(&[one, other]) = differing.first() else { return Ok(()) };
-    let rarer = |(_, rate): (&ParsedEnd, Rate)| ports_by_rate[&rate];
-    let [wrong, right] = if rarer(other) < rarer(one) { [other, one] } else { [one, other] };
+    let users = |(_, rate, kinds): (&ParsedEnd, Rate, (&str, &str))| by_kind[&kinds][&rate];
+    let [wrong, right] = if users(other) < users(one) { [other, one] } else { [one, other] };
     let file = |end: &ParsedEnd| switches.get(end.0.as_str()).map_or(String::new(), |of| of.location.to_owned());
+    let value = |rate: Rate| format!("\"{}\"", rate.as_bps() / MBPS);
+    // The usual value of ports like the wrong one, if it is that of the other end.
+    let of_kind = &by_kind[&wrong.2];
+    let (alike, all) = (of_kind.get(&right.1).copied().unwrap_or(0), of_kind.values().sum::<usize>());
+    let (hint, help) = match 2 * alike > all {
+        true => {
+            let (from, to) = wrong.2;
+            let of = if from.is_empty() || to.is_empty() { String::new() } else { format!(" from {from} to {to}") };
+            (format!("; {alike} of {all} ports{of} have {}", value(right.1)), value(right.1))
+        }
+        false => (String::new(), format!("{} or {} at both ends", value(wrong.1), value(right.1))),
+    };
     let more = match differing.len() - 1 {
         0 => String::new(),
         more => format!(" (and {} more)", counted(more as u64, "cable")),
     };
-    let (all, alike) = (ports_by_rate.values().sum::<usize>(), ports_by_rate[&right.1]);
     let message = format!(
-        "{}, but {}: PORT|{}.speed at the other end of the cable is {}, as at {alike} of {all} ports{more}",
-        wrong.1,
+        "is {}, and {}: PORT|{}.speed at the other end of the cable is {}{hint} (write: {help}){more}",
+        value(wrong.1),
         file(right.0),
         right.0.1,
-        right.1
+        value(right.1)
     );
     fail(format!("{}.PORT.{}.speed", file(wrong.0), wrong.0.1), message)
 }

@@ -3,6 +3,20 @@
 use super::format::Format;
 use crate::FabricError;
 
+/// Fault in the configuration file of a switch.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, thiserror::Error)]
+#[error("{file}: {key}: {message}")]
+pub struct ConfigFault {
+    /// Name of the file.
+    pub file: String,
+    /// Key in SONiC's notation: `PORT_QOS_MAP|Ethernet0.pfc_enable`.
+    pub key: String,
+    /// Description of the fault.
+    pub message: String,
+    /// The value to write instead.
+    pub help: String,
+}
+
 /// Error when reading a topology file, or when writing a fabric that the format cannot represent.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]

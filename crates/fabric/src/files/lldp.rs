@@ -10,12 +10,13 @@
 //! (`eth0`, `mgmt0`) are skipped. The tables state neither rates nor delays. Other attributes of a neighbour are
 //! ignored; an unknown key at a higher level is reported.
 
+use super::claims::Claims;
 use super::error::FileError;
 use super::plain::{Options, ParsedEnd, ParsedTopology, counted, fail};
 use crate::decision::Subject;
 use crate::{Fabric, NodeKind};
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Management ports, which do not belong to the fabric.
 const MANAGEMENT: [&str; 4] = ["eth0", "mgmt0", "Management0", "Management1"];
@@ -94,10 +95,11 @@ pub fn read_lldp(content: &str, options: &Options) -> Result<Fabric, FileError> 
         }
     }
     let own: BTreeSet<ParsedEnd> = rows.iter().map(|(switch, row)| (switch.clone(), row.port.clone())).collect();
-    let mut known: BTreeMap<ParsedEnd, ParsedEnd> = BTreeMap::new();
+    let has_table = |peer: &String| tables.iter().any(|(name, ..)| name == peer);
     // Cables between two switches that both have a table, if only one of the two tables lists the cable.
     let mut unmatched: Vec<(String, String, String)> = Vec::new();
     let mut by_capability = Vec::new();
+    let (mut cables, mut claims) = (Vec::new(), Claims::default());
     for (switch, LldpNeighbor { location, port, peer, peer_ports, forwards }) in rows {
         let node = plain.node_or_new(&peer);
         if node.kind.is_none() {
@@ -108,22 +110,23 @@ pub fn read_lldp(content: &str, options: &Options) -> Result<Fabric, FileError> 
             }
         }
         let listed = peer_ports.iter().find(|name| own.contains(&(peer.clone(), (*name).clone())));
-        let has_table = tables.iter().any(|(name, ..)| *name == peer);
-        if listed.is_none() && has_table {
+        if listed.is_none() && has_table(&peer) {
             unmatched.push((location.clone(), switch.clone(), peer.clone()));
         }
         let peer_port = listed.unwrap_or(&peer_ports[0]).clone();
         let (here, there) = ((switch, port), (peer, peer_port));
-        if known.get(&here) == Some(&there) {
+        claims.add(location.clone(), &here, &there);
+        cables.push((location, here, there));
+    }
+    claims.check()?;
+    let mut known: BTreeSet<(ParsedEnd, ParsedEnd)> = BTreeSet::new();
+    for (location, here, there) in cables {
+        if known.contains(&(here.clone(), there.clone())) {
             continue;
         }
-        if let Some((end, other)) = [&here, &there].into_iter().find_map(|end| Some((end, known.get(end)?))) {
-            let message = format!("{} {} is connected to {} {} already", end.0, end.1, other.0, other.1);
-            return fail(location, message);
-        }
         plain.connect(&here, &there, options.link).or_else(|id| fail(location, format!("no `{id}`")))?;
-        known.insert(there.clone(), here.clone());
-        known.insert(here, there);
+        known.insert((there.clone(), here.clone()));
+        known.insert((here, there));
     }
     // If the tables of two switches each list a cable to the other switch that the other table lacks, the two entries
     // are probably one cable whose ports have two names. Reading them as two cables would count it twice.

@@ -21,6 +21,7 @@
 
 mod assemble;
 mod batfish;
+mod claims;
 mod config_db;
 mod config_db_write;
 mod containerlab;
@@ -46,7 +47,7 @@ pub use batfish::read_batfish;
 pub use config_db::read_config_db;
 pub use config_db_write::write_config_db;
 pub use containerlab::{read_containerlab, write_containerlab};
-pub use error::FileError;
+pub use error::{ConfigFault, FileError};
 pub use format::Format;
 pub use gns3::read_gns3;
 pub use graphml::{read_graphml, write_graphml};
@@ -60,7 +61,7 @@ pub use netlab::read_netlab;
 pub use node_link::{read_node_link, write_node_link};
 pub use plain::Options;
 pub use roles::{NamePattern, Roles};
-pub use wiring::{NeighbourCheck, NeighbourFault, check_neighbours};
+pub use wiring::{NeighbourCheck, check_neighbours};
 
 use crate::Fabric;
 
@@ -122,15 +123,31 @@ impl Format {
     }
 }
 
+/// Content that is not UTF-8 text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not UTF-8 text at byte {offset}")]
+pub struct NotText {
+    /// Offset of the first byte that is not UTF-8, from 0.
+    pub offset: usize,
+    /// Line of that byte, from 1.
+    pub line: usize,
+}
+
 /// Returns a file's content as text.
 ///
 /// # Errors
-/// Line number, from 1, of the first byte that is not UTF-8.
-pub fn text_of(content: &[u8]) -> Result<&str, usize> {
+/// The first byte that is not UTF-8.
+pub fn text_of(content: &[u8]) -> Result<&str, NotText> {
     std::str::from_utf8(content).map_err(|error| {
         let before = &content[..error.valid_up_to()];
-        before.iter().filter(|&&byte| byte == b'\n').count() + 1
+        let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+        NotText { offset: before.len(), line }
     })
+}
+
+/// Returns whether a file has no content: nothing but white space and a byte order mark.
+pub fn is_blank(content: &str) -> bool {
+    content.trim_start_matches('\u{feff}').trim().is_empty()
 }
 
 /// Joins the named files of a folder to one text: a list of `config_db.json` objects or of LLDP tables. The file name
@@ -148,6 +165,9 @@ pub fn join(files: Vec<(String, String)>) -> Result<String, String> {
     }
     for (name, content) in &files {
         let content = content.trim_start_matches('\u{feff}');
+        if is_blank(content) {
+            return Err(format!("{name}: empty file"));
+        }
         if let Err(error) = parse_json(content) {
             return Err(format!("{name}, line {}, column {}: not valid JSON: {error}", error.line(), error.column()));
         }

@@ -3,22 +3,10 @@
 //! that refer to its port.
 
 use super::config_db::Switch;
+use super::error::ConfigFault;
 use crate::names::visible;
 use crate::sonic::{Neighbour, Object, neighbours};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// An entry of `DEVICE_NEIGHBOR` without a counterpart at the other end of its cable.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NeighbourFault {
-    /// Name of the file.
-    pub file: String,
-    /// `DEVICE_NEIGHBOR|Ethernet0`, or `DEVICE_METADATA|localhost.hostname`.
-    pub key: String,
-    /// Description, with file and key of the entries that contradict it.
-    pub message: String,
-    /// The value to write instead.
-    pub help: String,
-}
 
 /// Host names of switches, for look-ups of neighbours.
 pub(super) struct HostNames<'a> {
@@ -43,8 +31,8 @@ impl<'a> HostNames<'a> {
         HostNames { by_name: switches.iter().enumerate().map(|(at, switch)| (switch.name, at)).collect(), by_label }
     }
 
-    /// Returns the place in the list of the switch that a neighbour's name means: the one of this name, or the only one
-    /// whose name is its short or its fully qualified form (`leaf1`, `leaf1.dc.example`).
+    /// Returns the place in the list of the switch that the name of a neighbour means: the one of this name, or the
+    /// only one whose name is its short or its fully qualified form (`leaf1`, `leaf1.dc.example`).
     pub fn find(&self, name: &str) -> Option<usize> {
         let alike = || match self.by_label.get(label(name)).map(Vec::as_slice) {
             Some([one]) if !label(name).is_empty() && (is_short(one, name) || is_short(name, one)) => Some(*one),
@@ -58,7 +46,7 @@ impl<'a> HostNames<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NeighbourCheck {
     /// Entries that other entries contradict, and host names that two files or no neighbour have.
-    pub faults: Vec<NeighbourFault>,
+    pub faults: Vec<ConfigFault>,
     /// File and key of each entry without an entry of the port that it leads to, which nothing contradicts.
     pub one_sided: Vec<(String, String)>,
 }
@@ -79,7 +67,7 @@ pub fn check_neighbours(files: &[(&str, &Object)]) -> NeighbourCheck {
 }
 
 /// Returns the faults of `DEVICE_NEIGHBOR` in the order of switches and ports.
-pub(super) fn faults(switches: &[Switch<'_>]) -> Vec<NeighbourFault> {
+pub(super) fn faults(switches: &[Switch<'_>]) -> Vec<ConfigFault> {
     check(switches).faults
 }
 
@@ -93,23 +81,32 @@ struct Entry<'a> {
     peer: &'a str,
     peer_port: &'a str,
     /// The end that it leads to; `None` if the neighbour has no file, or no such port.
-    to: Option<End>,
+    peer_end: Option<End>,
     /// The neighbour, if it has a file.
-    of: Option<usize>,
+    peer_switch: Option<usize>,
 }
 
 fn check(switches: &[Switch<'_>]) -> NeighbourCheck {
     let names = HostNames::of(switches);
-    let mut entries = Vec::new();
+    let (mut entries, mut without_port) = (Vec::new(), Vec::new());
     for (at, switch) in switches.iter().enumerate() {
         for Neighbour { row, port, peer, peer_port } in switch.files.iter().flat_map(|file| neighbours(file)).flatten()
         {
-            // A port that the switch does not have is another fault.
-            let Some(port) = switch.own_name(port).ok().filter(|port| !switch.is_internal(port)) else { continue };
-            let of = names.find(peer);
-            let to = of.and_then(|of| Some((of, switches[of].own_name(peer_port).ok()?)));
             let key = format!("DEVICE_NEIGHBOR|{}", visible(row));
-            entries.push(Entry { from: (at, port), key, peer, peer_port, to, of });
+            let port = match switch.own_name(port) {
+                Ok(port) if switch.is_internal(&port) => continue,
+                Ok(port) => port,
+                Err(_) if switch.is_internal(port) => continue,
+                Err(message) => {
+                    let near = switch.nearest_port(port).map(visible);
+                    let help = near.unwrap_or_else(|| "the name of a row of PORT".to_owned());
+                    without_port.push(ConfigFault { file: switch.location.to_owned(), key, message, help });
+                    continue;
+                }
+            };
+            let peer_switch = names.find(peer);
+            let peer_end = peer_switch.and_then(|at| Some((at, switches[at].own_name(peer_port).ok()?)));
+            entries.push(Entry { from: (at, port), key, peer, peer_port, peer_end, peer_switch });
         }
     }
     let wiring = Wiring::of(switches, &entries);
@@ -118,7 +115,7 @@ fn check(switches: &[Switch<'_>]) -> NeighbourCheck {
     if !wrong_names.is_empty() {
         return NeighbourCheck { faults: wrong_names, one_sided: Vec::new() };
     }
-    let mut found: BTreeMap<usize, NeighbourFault> = BTreeMap::new();
+    let mut found: BTreeMap<usize, ConfigFault> = BTreeMap::new();
     let mut explained: BTreeSet<usize> = BTreeSet::new();
     for at in 0..entries.len() {
         if let Some(exchange) = wiring.exchange(at).filter(|_| !explained.contains(&at)) {
@@ -139,10 +136,11 @@ fn check(switches: &[Switch<'_>]) -> NeighbourCheck {
             found.insert(at, wiring.fault_at(at, message, "the port that the cable leads to, at both ends".to_owned()));
         }
     }
-    let is_one_sided = |at: &usize| entries[*at].to.is_some() && wiring.back(*at).is_none() && !found.contains_key(at);
+    let is_one_sided =
+        |at: &usize| entries[*at].peer_end.is_some() && wiring.opposite(*at).is_none() && !found.contains_key(at);
     let place = |at: usize| (switches[entries[at].from.0].location.to_owned(), entries[at].key.clone());
     let one_sided = (0..entries.len()).filter(is_one_sided).map(place).collect();
-    NeighbourCheck { faults: found.into_values().collect(), one_sided }
+    NeighbourCheck { faults: without_port.into_iter().chain(found.into_values()).collect(), one_sided }
 }
 
 struct Wiring<'e, 's, 'a> {
@@ -157,7 +155,7 @@ impl<'e, 's, 'a> Wiring<'e, 's, 'a> {
     fn of(switches: &'s [Switch<'a>], entries: &'e [Entry<'a>]) -> Wiring<'e, 's, 'a> {
         let mut leading: BTreeMap<&End, Vec<usize>> = BTreeMap::new();
         for (at, entry) in entries.iter().enumerate() {
-            if let Some(to) = &entry.to {
+            if let Some(to) = &entry.peer_end {
                 leading.entry(to).or_default().push(at);
             }
         }
@@ -167,14 +165,14 @@ impl<'e, 's, 'a> Wiring<'e, 's, 'a> {
 
     /// Returns the faults of host names: those that differ from the name that all neighbours have for the switch, or
     /// else those that two files have.
-    fn wrong_names(&self) -> Vec<NeighbourFault> {
+    fn wrong_names(&self) -> Vec<ConfigFault> {
         let mut named: Vec<Vec<&str>> = vec![Vec::new(); self.switches.len()];
         for (at, entry) in self.entries.iter().enumerate() {
-            named[entry.from.0].extend(self.back(at).map(|back| self.entries[back].peer));
+            named[entry.from.0].extend(self.opposite(at).map(|back| self.entries[back].peer));
         }
         let fault = |at: usize, message: String, help: String| {
             let (file, key) = (self.switches[at].location.to_owned(), "DEVICE_METADATA|localhost.hostname".to_owned());
-            NeighbourFault { file, key, message, help }
+            ConfigFault { file, key, message, help }
         };
         let mut found = Vec::new();
         for (at, names) in named.iter().enumerate() {
@@ -208,17 +206,17 @@ impl<'e, 's, 'a> Wiring<'e, 's, 'a> {
     }
 
     /// Returns the entry of the port that an entry leads to.
-    fn back(&self, at: usize) -> Option<usize> {
-        self.by_port.get(self.entries[at].to.as_ref()?).copied()
+    fn opposite(&self, at: usize) -> Option<usize> {
+        self.by_port.get(self.entries[at].peer_end.as_ref()?).copied()
     }
 
     fn is_confirmed(&self, at: usize) -> bool {
-        self.back(at).is_some_and(|back| self.entries[back].to.as_ref() == Some(&self.entries[at].from))
+        self.opposite(at).is_some_and(|back| self.entries[back].peer_end.as_ref() == Some(&self.entries[at].from))
     }
 
     /// Returns the entry of the port that an entry leads to, if it leads elsewhere.
     fn contradicting(&self, at: usize) -> Option<usize> {
-        self.back(at).filter(|_| !self.is_confirmed(at))
+        self.opposite(at).filter(|_| !self.is_confirmed(at))
     }
 
     /// Returns an entry that leads to the port of an entry, from the switch `of`, or from any.
@@ -231,15 +229,15 @@ impl<'e, 's, 'a> Wiring<'e, 's, 'a> {
     /// entry `at`, the second one, and the entries of the neighbours to which they lead.
     fn exchange(&self, at: usize) -> Option<[usize; 4]> {
         let elsewhere = self.contradicting(at)?;
-        let port = self.entries[elsewhere].to.as_ref().filter(|port| port.0 == self.entries[at].from.0)?;
+        let port = self.entries[elsewhere].peer_end.as_ref().filter(|port| port.0 == self.entries[at].from.0)?;
         let second = *self.by_port.get(port)?;
         let other = self.contradicting(second)?;
         let [one, two] = [elsewhere, other].map(|neighbour| self.entries[neighbour].from.0);
-        let is_exchanged = self.entries[other].to.as_ref() == Some(&self.entries[at].from) && one != two;
+        let is_exchanged = self.entries[other].peer_end.as_ref() == Some(&self.entries[at].from) && one != two;
         is_exchanged.then_some([at, second, elsewhere, other])
     }
 
-    fn exchange_fault(&self, [at, second, elsewhere, other]: [usize; 4]) -> NeighbourFault {
+    fn exchange_fault(&self, [at, second, elsewhere, other]: [usize; 4]) -> ConfigFault {
         let (to, leads) = (self.target(at), [elsewhere, other].map(|neighbour| self.leads(neighbour)));
         let message = format!(
             "leads to {to}, and {} to {}; {}; {}",
@@ -262,16 +260,16 @@ impl<'e, 's, 'a> Wiring<'e, 's, 'a> {
         format!("{}: {} leads to {}", self.switches[entry.from.0].location, entry.key, self.target(at))
     }
 
-    fn fault_at(&self, at: usize, message: String, help: String) -> NeighbourFault {
+    fn fault_at(&self, at: usize, message: String, help: String) -> ConfigFault {
         let entry = &self.entries[at];
         let file = self.switches[entry.from.0].location.to_owned();
-        NeighbourFault { file, key: entry.key.clone(), message, help }
+        ConfigFault { file, key: entry.key.clone(), message, help }
     }
 
     /// Returns the fault of an entry that other entries refute, with the port that it probably means.
-    fn fault(&self, at: usize) -> Option<NeighbourFault> {
+    fn fault(&self, at: usize) -> Option<ConfigFault> {
         let entry = &self.entries[at];
-        let Some(of) = entry.of else {
+        let Some(of) = entry.peer_switch else {
             // The neighbour has no file: it may be a server.
             let other = self.counterpart(at, None)?;
             let (switch, port) = &self.entries[other].from;
@@ -292,25 +290,25 @@ impl<'e, 's, 'a> Wiring<'e, 's, 'a> {
             );
             return Some(self.fault_at(at, message, format!("{} {}", visible(name), visible(port))));
         };
-        let counterpart = self.counterpart(at, Some(of)).filter(|&other| Some(other) != self.back(at));
+        let counterpart = self.counterpart(at, Some(of)).filter(|&other| Some(other) != self.opposite(at));
         let and = counterpart.map_or(String::new(), |other| format!("; {}", self.leads(other)));
         let help = |otherwise: String| counterpart.map_or(otherwise, |other| visible(&self.entries[other].from.1));
         let cable = || "the port that the cable leads to".to_owned();
-        let Some(to) = &entry.to else {
+        let Some(to) = &entry.peer_end else {
             let wrong = self.switches[of].own_name(entry.peer_port).err()?;
             // If the neighbour itself has an entry for the port, its `PORT` table is wrong, which is an error there.
             let own = self.switches[of].files.iter().flat_map(|file| neighbours(file)).flatten();
             if own.into_iter().any(|own| own.port == entry.peer_port) {
                 return None;
             }
-            let near = self.switches[of].nearest_port(entry.peer_port).map_or_else(cable, |near| visible(&near));
+            let near = self.switches[of].nearest_port(entry.peer_port).map_or_else(cable, visible);
             let message = format!("leads to {}: {wrong} ({}){and}", self.target(at), self.switches[of].location);
             return Some(self.fault_at(at, message, help(near)));
         };
         if self.is_confirmed(at) {
             return None;
         }
-        let Some(back) = self.back(at) else {
+        let Some(back) = self.opposite(at) else {
             let other = self.leading[to].iter().copied().find(|&other| other != at);
             let has_counterpart = |at: usize| self.counterpart(at, Some(of)).is_some();
             return match (counterpart, other) {

@@ -59,7 +59,8 @@ impl Plan {
         let path = || file.to_owned();
         let unreadable = |source| other_than_scenario(file).unwrap_or(LabError::Unreadable { path: path(), source });
         let read = scenario::read_at_most(file, scenario::MAX_WRITTEN_BYTES).map_err(unreadable)?;
-        let text = fabric::files::text_of(&read).map_err(|line| LabError::NotText { path: path(), line })?;
+        let text =
+            fabric::files::text_of(&read).map_err(|fault| LabError::NotText { path: path(), line: fault.line })?;
         let mut plan = if SweepFile::recognise(text) {
             let wrong = |errors| LabError::Scenario { errors, path: path() };
             SweepFile::read(file).map_err(wrong)?

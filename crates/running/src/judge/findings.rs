@@ -1,10 +1,12 @@
 //! Collection of findings.
 
-use super::change::Change;
+use super::change::{Causes, Change, Part};
+use crate::device::Port;
 use crate::error::{Finding, FindingKind};
-use crate::read::{OR_LEAVE_OUT, SwitchConfig};
-use fabric::NodeId;
+use crate::read::{SwitchConfig, table_of};
+use fabric::{NodeId, PortIndex};
 use std::collections::BTreeMap;
+use text::numbers::counted;
 
 /// A finding before the search for its cause.
 #[derive(Clone, Debug)]
@@ -12,8 +14,44 @@ pub(super) struct Conflict {
     pub finding: Finding,
     /// Text of the reason for a finding that names another file.
     pub elsewhere: String,
-    /// Switches whose maps or `pfc_enable` may be the cause; empty if the finding already names its cause.
+    /// Settings that may be the cause; empty if the finding already names its cause.
+    pub scope: Scope,
+}
+
+/// Settings that may cause a finding.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Scope {
+    /// Switches whose settings may be the cause.
     pub switches: Vec<NodeId>,
+    /// Ports on the path, whose rows may be the cause.
+    pub ports: Vec<(NodeId, PortIndex)>,
+    /// Map entries on the path: switch, table and key.
+    pub entries: Vec<(NodeId, &'static str, u8)>,
+}
+
+impl Scope {
+    pub fn is_empty(&self) -> bool {
+        self.switches.is_empty()
+    }
+
+    /// Returns the scope of a finding about one port.
+    pub fn of_port(port: &Port) -> Scope {
+        Scope::of_ports(&[port])
+    }
+
+    /// Returns the scope of a finding about these ports: their rows, and their maps of PFC priorities.
+    pub fn of_ports(ports: &[&Port]) -> Scope {
+        let entries = ports.iter().flat_map(|port| {
+            let enabled = (0..8u8).filter(|priority| port.enabled >> priority & 1 == 1);
+            let tables = ["pfc_to_queue_map", "pfc_to_pg_map"].map(table_of);
+            enabled.flat_map(move |priority| tables.map(|table| (port.node, table, priority)))
+        });
+        Scope {
+            switches: ports.iter().map(|port| port.node).collect(),
+            ports: ports.iter().map(|port| (port.node, port.index)).collect(),
+            entries: entries.collect(),
+        }
+    }
 }
 
 /// All findings, in order of discovery.
@@ -22,25 +60,27 @@ pub(super) struct Findings(pub Vec<Conflict>);
 
 impl Findings {
     pub fn add(&mut self, finding: Finding) {
-        self.0.push(Conflict { finding, elsewhere: String::new(), switches: Vec::new() });
+        self.0.push(Conflict { finding, elsewhere: String::new(), scope: Scope::default() });
     }
 
-    /// Adds a finding whose cause may be a setting of these switches.
-    pub fn conflict(&mut self, finding: Finding, elsewhere: String, switches: Vec<NodeId>) {
-        self.0.push(Conflict { finding, elsewhere, switches });
+    /// Adds a finding whose cause may be one of these settings.
+    pub fn conflict(&mut self, finding: Finding, elsewhere: String, scope: Scope) {
+        self.0.push(Conflict { finding, elsewhere, scope });
     }
 
-    /// Returns the first finding per file, key and kind, with the number of further findings. `causes`: the change that
-    /// removes each finding, if known.
-    pub fn finish(self, causes: &[Option<&Change>]) -> Vec<Finding> {
+    /// Returns the first finding per file, key and kind, with the number of further findings.
+    pub fn finish(self, causes: &Causes) -> Vec<Finding> {
         let mut first: BTreeMap<(String, String, FindingKind), (Finding, u64)> = BTreeMap::new();
-        for (Conflict { mut finding, elsewhere, .. }, cause) in self.0.into_iter().zip(causes) {
-            if let Some(change) = cause {
+        for (Conflict { mut finding, elsewhere, scope }, cause) in self.0.into_iter().zip(&causes.of_findings) {
+            let of_port = |part: &&Part| part.port.is_some_and(|port| scope.ports.contains(&port));
+            let part = |change: &'_ Change| change.parts.iter().find(of_port).or(change.parts.first()).cloned();
+            if let Some((change, part)) = cause.as_ref().and_then(|change| Some((change, part(change)?))) {
                 let why = if change.file == finding.file { finding.why } else { elsewhere };
-                finding.why = format!("{why}; {}", change.like);
+                finding.why = format!("{why}; {}", part.like);
                 finding.file.clone_from(&change.file);
-                finding.key.clone_from(&change.key);
-                finding.instead.clone_from(&change.instead);
+                (finding.key, finding.instead) = (part.key, part.instead);
+            } else if let Some(trials) = causes.limit.filter(|_| !scope.is_empty()) {
+                finding.why += &format!("; the search for its cause ended after {}", counted(trials, "trial"));
             }
             let at = (finding.file.clone(), finding.key.clone(), finding.kind);
             first.entry(at).and_modify(|(_, more)| *more += 1).or_insert((finding, 0));
@@ -48,9 +88,8 @@ impl Findings {
         // A misspelt key is the cause of findings about the key that was meant.
         let (mut findings, more): (Vec<Finding>, Vec<u64>) = first.into_values().unzip();
         refer_to_unknown_keys(&mut findings);
-        for (finding, more) in findings.iter_mut().zip(more).filter(|(_, more)| *more > 0) {
-            finding.why += &format!(" (and {more} more)");
-        }
+        let findings = findings.into_iter().zip(more).map(|(finding, more)| finding.with_more(more));
+        let mut findings: Vec<Finding> = findings.collect();
         findings.sort_by_key(|finding| finding.kind != FindingKind::UnknownKey);
         findings
     }
@@ -59,7 +98,7 @@ impl Findings {
 /// Adds to findings about a table or field the unknown key of the file that is nearly it.
 fn refer_to_unknown_keys(findings: &mut [Finding]) {
     let meant = |unknown: &Finding| {
-        let near = unknown.instead.strip_suffix(OR_LEAVE_OUT).filter(|near| !near.contains(' '))?;
+        let near = unknown.meant()?;
         let row = unknown.key.rsplit_once('.').map_or(String::new(), |(row, _)| format!("{row}."));
         Some((unknown.file.clone(), unknown.key.clone(), format!("{row}{near}")))
     };
@@ -78,5 +117,5 @@ fn refer_to_unknown_keys(findings: &mut [Finding]) {
 
 /// Builds a finding.
 pub(super) fn finding(kind: FindingKind, config: &SwitchConfig, key: String, why: String, instead: String) -> Finding {
-    Finding { kind, file: config.file.clone(), key, why, instead }
+    Finding::new(kind, config.file.clone(), key, why, instead)
 }

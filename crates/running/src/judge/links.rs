@@ -1,7 +1,8 @@
 //! Check for attributes of a link that differ between its two ends.
 
-use super::findings::{Findings, finding};
-use super::ports::{list, pfc_key};
+use super::findings::{Findings, Scope, finding};
+use super::lists::list;
+use super::ports::pfc_key;
 use crate::device::{Device, Port};
 use crate::error::FindingKind;
 use crate::read::SwitchConfig;
@@ -40,6 +41,15 @@ impl Attribute {
                 let cable = config.cables.get(port);
                 cable.map_or_else(|| format!("CABLE_LENGTH|AZURE.{port}"), |cable| cable.key.clone())
             }
+        }
+    }
+
+    /// Returns a value as in the file.
+    fn value(self, value: u64) -> String {
+        match self {
+            Attribute::Speed => format!("\"{}\"", value / 1_000_000),
+            Attribute::Mtu => format!("\"{value}\""),
+            Attribute::Length => format!("\"{value}m\""),
         }
     }
 
@@ -82,6 +92,11 @@ impl<'a> Differences<'a> {
             *all.by_switch.entry(port.node).or_default() += 1;
         }
         all
+    }
+
+    /// Whether the ends of the link of a port differ.
+    pub fn contains(&self, number: u32) -> bool {
+        self.by_port.contains_key(&number)
     }
 
     pub fn attribute(&self) -> Attribute {
@@ -139,8 +154,11 @@ impl<'a> Differences<'a> {
                     (format!("{own} here, {others} at {at} ({key})"), "the length of the cable at both ends")
                 }
             };
+            // A length that most ports have may be wrong for this cable.
+            let is_advised = self.is_usual(*there) && self.attribute != Attribute::Length;
+            let instead = if is_advised { self.attribute.value(*there) } else { instead.to_owned() };
             let key = self.attribute.key(config, &port.name);
-            findings.add(finding(FindingKind::Neighbours, config, key, why + &like, instead.to_owned()));
+            findings.add(finding(FindingKind::Neighbours, config, key, why + &like, instead));
         }
     }
 }
@@ -172,14 +190,14 @@ pub(super) fn judge(device: &Device<'_>, findings: &mut Findings) {
             );
             let fewer =
                 format!("{there} enables PFC for {missing}, and this end does not: it ignores and sends no such PAUSE");
-            let nodes = vec![port.node, peer.node];
+            let scope = Scope::of_ports(&[port, peer]);
             // The finding names the end whose value differs from that of most ports.
             let (config, key, why, elsewhere) = match is_usual(port.enabled) {
                 true => (other, pfc_key(device, peer), more, fewer),
                 false => (config, pfc_key(device, port), fewer, format!("{there} {more}")),
             };
             let finding = finding(FindingKind::Neighbours, config, key, why, String::new());
-            findings.conflict(finding, elsewhere, nodes);
+            findings.conflict(finding, elsewhere, scope);
         }
     }
     for attribute in [Attribute::Speed, Attribute::Mtu, Attribute::Length] {

@@ -1,6 +1,8 @@
 //! Safety of the configuration of all switches together.
 
+pub(crate) mod accepted;
 mod buffers;
+mod candidates;
 mod change;
 mod cycle;
 pub(crate) mod deadlock;
@@ -9,6 +11,8 @@ mod entries;
 mod findings;
 mod headroom;
 mod links;
+mod lists;
+mod mtu;
 mod outliers;
 mod ports;
 mod profiles;
@@ -17,7 +21,7 @@ mod waits;
 mod watchdog;
 
 use crate::device::Device;
-use crate::error::{Fault, Finding};
+use crate::error::{ALL_FILES, Fault, Finding, TOPOLOGY};
 use crate::options::{Options, PathSet, QueueBinding};
 use crate::paths::{ReachableWaits, follow};
 use crate::read::{SwitchConfig, after_unknown_keys};
@@ -93,8 +97,9 @@ impl Report {
 pub fn judge(fabric: &Fabric, configs: &[SwitchConfig], options: &Options<'_>) -> Result<Report, Vec<Fault>> {
     let judged = collect(fabric, configs, options).map_err(|faults| after_unknown_keys(configs, faults))?;
     let Judged { device, models, reached, findings, found, computed } = judged;
-    let (causes, search_limit) = remedies::search(fabric, configs, options, &findings.0, reached.waits.len() as u64);
-    let causes: Vec<_> = causes.iter().map(Option::as_ref).collect();
+    let most_trials = remedies::most_trials(reached.waits.len() as u64);
+    let causes = remedies::search(fabric, configs, options, &findings.0, most_trials);
+    let search_limit = causes.limit;
     let counts = Counts {
         switches: configs.len() as u64,
         ports: device.ports().count() as u64,
@@ -113,7 +118,8 @@ pub fn judge(fabric: &Fabric, configs: &[SwitchConfig], options: &Options<'_>) -
         return Err(vec![nothing_judged(&device, &reached)]);
     }
     let hints = outliers::hints(&device, &findings);
-    let accepted = waits::accepted(&device, &reached, options.accepted_strict).map_err(|fault| vec![fault])?;
+    let starving = waits::starving(&device, &reached);
+    let accepted = accepted::assumptions(&device, options.accepted_strict, &starving).map_err(|fault| vec![fault])?;
     let mut assumptions = assumptions(&device, &reached, options, &counts);
     assumptions.extend(accepted);
     assumptions.extend(models.assumptions());
@@ -145,6 +151,7 @@ fn collect<'a>(
     let without_groups = ports::without_lossless_groups(&device);
     ports::judge(&device, &without_groups, &mut findings);
     links::judge(&device, &mut findings);
+    mtu::judge(&device, &reached, &mut findings);
     let computed = headroom::judge(&device, options.headroom, &models, &mut findings);
     profiles::judge(&device, &mut findings);
     headroom::judge_pools(&device, &mut findings);
@@ -159,13 +166,13 @@ fn nothing_judged(device: &Device<'_>, reached: &ReachableWaits) -> Fault {
     let hosts = device.ports().filter(|(number, _)| device.peer(*number).is_none()).count() as u64;
     let servers = "DEVICE_NEIGHBOR with the server at each port that leads to one";
     let (file, key, message, help) = if hosts == 0 {
-        ("(topology)", "DEVICE_NEIGHBOR", "no port leads to a host: no frames enter".to_owned(), servers)
+        (TOPOLOGY, "DEVICE_NEIGHBOR", "no port leads to a host: no frames enter".to_owned(), servers)
     } else if reached.waits.is_empty() {
         let hosts = counted(hosts, "port");
-        ("(topology)", "DEVICE_NEIGHBOR", format!("{hosts} to hosts, and no host sends to another"), servers)
+        (TOPOLOGY, "DEVICE_NEIGHBOR", format!("{hosts} to hosts, and no host sends to another"), servers)
     } else {
         let help = "pfc_enable, and in BUFFER_PG a profile with xoff, for the priorities that are to be lossless";
-        ("(all files)", "PORT_QOS_MAP", "frames of hosts come to no lossless account".to_owned(), help)
+        (ALL_FILES, "PORT_QOS_MAP", "frames of hosts come to no lossless account".to_owned(), help)
     };
     let message = format!("not judged: {message}");
     Fault { file: file.to_owned(), key: key.to_owned(), message, help: help.to_owned() }
@@ -199,6 +206,7 @@ fn assumptions(device: &Device<'_>, reached: &ReachableWaits, options: &Options<
         let profile = fabric::visible(profile);
         list.push(format!("lossless: {queues} with a profile named neither lossless nor lossy, such as {profile}"));
     }
+    list.extend(mtu::assumption(device));
     list.extend(headroom::shared(device));
     list.extend(buffers::assumptions(device));
     list.extend(profiles::assumptions(device));

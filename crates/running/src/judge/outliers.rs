@@ -1,7 +1,7 @@
 //! Settings of a switch that differ from those of most switches of its role. Such a value may be right: it is a hint,
 //! not a finding.
 
-use super::remedies::role;
+use super::candidates::role;
 use crate::device::Device;
 use crate::error::{Finding, FindingKind};
 use crate::read::SwitchConfig;
@@ -40,7 +40,7 @@ pub(super) fn hints(device: &Device<'_>, findings: &[Finding]) -> Vec<Finding> {
             }
             let mut add = |key: String, (file, why, instead): (&str, String, String)| {
                 let (kind, file, key) = (FindingKind::Outlier, file.to_owned(), fabric::visible(&key));
-                found.push(Finding { kind, file, key, why, instead });
+                found.push(Finding::new(kind, file, key, why, instead));
             };
             let rows = differing(&users, |fields| fields.map_or("no such row", |_| "the row").to_owned());
             rows.into_iter().for_each(|hint| add(format!("{table}|{row}"), hint));

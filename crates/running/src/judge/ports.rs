@@ -1,6 +1,7 @@
 //! Consistency of the rows of each port.
 
-use super::findings::{Findings, finding};
+use super::findings::{Findings, Scope, finding};
+use super::lists::list;
 use crate::device::{Device, Port};
 use crate::error::FindingKind;
 use fabric::NodeId;
@@ -61,12 +62,6 @@ pub(super) fn unnamed<'a>(device: &Device<'a>, port: &Port) -> impl Iterator<Ite
     (0..32u8).filter(move |queue| queues >> queue & 1 == 1).filter_map(bound)
 }
 
-/// Formats bits as numbers: "3, 4".
-pub(super) fn list(bits: u32) -> String {
-    let numbers: Vec<String> = (0..32).filter(|at| bits >> at & 1 == 1).map(|at: u32| at.to_string()).collect();
-    numbers.join(", ")
-}
-
 /// Returns the switches that have `pfc_enable` and no priority group with a lossless profile.
 ///
 /// SONiC's buffer manager (`buffermgrd`) adds these groups to the configuration when ports come up, so a file that was
@@ -107,7 +102,7 @@ pub(super) fn judge(device: &Device<'_>, without_groups: &BTreeSet<NodeId>, find
         let mut mismatch = |key: String, why: String, instead: String| {
             let elsewhere = format!("at {}, {why}", fabric::visible(&config.name));
             let finding = finding(FindingKind::Mismatch, config, key, why, instead);
-            findings.conflict(finding, elsewhere, vec![port.node]);
+            findings.conflict(finding, elsewhere, Scope::of_port(port));
         };
         for group in (0..8u8).filter(|&group| port.sends[usize::from(group)] != 0) {
             if port.lossless_profiles >> group & 1 == 0 && !without_groups.contains(&port.node) {

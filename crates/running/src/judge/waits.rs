@@ -2,12 +2,14 @@
 //! priority group, and starvation.
 
 use super::entries::{Entry, entry, tunnel_entry};
-use super::findings::{Findings, finding};
-use super::ports::{OWN_XOFF, group_key, list, missing_xoff, pfc_key, queue_key, queue_profile};
+use super::findings::{Findings, Scope, finding};
+use super::lists::list;
+use super::ports::{OWN_XOFF, group_key, missing_xoff, pfc_key, queue_key, queue_profile};
 use crate::device::{Device, Port};
-use crate::error::{Fault, FindingKind};
+use crate::error::FindingKind;
 use crate::options::QueueBinding;
 use crate::paths::{Arrival, ReachableWaits, Wait};
+use crate::read::table_of;
 use fabric::NodeId;
 use std::collections::{BTreeMap, BTreeSet};
 use text::numbers::{counted, grouped};
@@ -49,6 +51,11 @@ pub(super) fn judge(
     }
 }
 
+/// Returns the advice, and the option that accepts the strict priority of a queue.
+fn or_accept(advice: &str, queue: u8) -> String {
+    format!("{advice}; or --accept-strict {queue}, if its frames leave enough of the rate")
+}
+
 /// Returns the bitmask of the queues in which frames wait, by egress port.
 fn fed(reached: &ReachableWaits) -> BTreeMap<u32, u32> {
     let mut fed: BTreeMap<u32, u32> = BTreeMap::new();
@@ -56,36 +63,17 @@ fn fed(reached: &ReachableWaits) -> BTreeMap<u32, u32> {
     fed
 }
 
-/// Returns the assumptions about queues whose strict priority is accepted.
-///
-/// # Errors
-/// An accepted queue that has no strict priority above a lossless queue.
-pub(super) fn accepted(device: &Device<'_>, reached: &ReachableWaits, queues: u32) -> Result<Vec<String>, Fault> {
+/// Returns, by egress port, the bitmask of the queues that can starve queues of lossless accounts.
+pub(super) fn starving(device: &Device<'_>, reached: &ReachableWaits) -> BTreeMap<u32, u32> {
     let fed = fed(reached);
-    let mut list = Vec::new();
-    for queue in (0..32u8).filter(|queue| queues >> queue & 1 == 1) {
-        let mut ports: BTreeMap<u32, &Port> = BTreeMap::new();
-        for wait in &reached.waits {
-            let (Some(ingress), Some(egress)) = (device.port(wait.ingress), device.port(wait.egress)) else { continue };
-            let is_lossless = ingress.lossless >> wait.group & 1 == 1;
-            if is_lossless && egress.starves(wait.queue, fed[&wait.egress]) >> queue & 1 == 1 {
-                ports.insert(wait.egress, egress);
-            }
+    let mut starving: BTreeMap<u32, u32> = BTreeMap::new();
+    for wait in &reached.waits {
+        let (Some(ingress), Some(egress)) = (device.port(wait.ingress), device.port(wait.egress)) else { continue };
+        if ingress.lossless >> wait.group & 1 == 1 {
+            *starving.entry(wait.egress).or_default() |= egress.starves(wait.queue, fed[&wait.egress]);
         }
-        let Some(first) = ports.values().next() else {
-            let message = format!("queue {queue} is accepted, and has strict priority above no lossless queue");
-            let help = "the queue in a finding `starvation`, or leave the option out".to_owned();
-            return Err(Fault { file: "(all files)".to_owned(), key: "QUEUE".to_owned(), message, help });
-        };
-        list.push(format!(
-            "accepted: queue {queue} has strict priority above lossless queues at {}, {} {}, and its frames leave them \
-             enough of the rate",
-            counted(ports.len() as u64, "port"),
-            device.config(first).file,
-            first.name
-        ));
     }
-    Ok(list)
+    starving
 }
 
 /// Returns the assumption about lossless queues with a `pir` below the rate of their port.
@@ -170,12 +158,24 @@ impl<'a> WaitPorts<'_, 'a> {
         tunnel.filter(|_| self.wait.enters).or(port)
     }
 
-    /// Returns the switches whose maps may determine the treatment of these frames: this switch, the next one, and the
-    /// previous one, which may have written the DSCP. The search for causes adds switches with a tunnel.
-    fn switches(&self) -> Vec<NodeId> {
-        let before = self.device.peer(self.wait.ingress).map(|(_, port)| port.node);
-        let next = self.device.peer(self.wait.egress).map(|(_, port)| port.node);
-        [Some(self.ingress.node), next, before].into_iter().flatten().collect()
+    /// Returns the settings that may determine the treatment of these frames: those of this switch, of the next one,
+    /// and of the previous one, which may have written the DSCP. The search for causes adds switches with a tunnel.
+    fn scope(&self) -> Scope {
+        let before = self.device.peer(self.wait.ingress).map(|(_, port)| port);
+        let next = self.device.peer(self.wait.egress).map(|(_, port)| port);
+        let mut scope = Scope::of_ports(&[self.ingress, self.egress]);
+        scope.switches = [Some(self.ingress), next, before].into_iter().flatten().map(|port| port.node).collect();
+        scope.ports.extend(next.map(|port| (port.node, port.index)));
+        let entries = |port: &Port, dscp: u8, class: u8| {
+            let classified = [("dscp_to_tc_map", dscp), ("tc_to_pg_map", class), ("tc_to_queue_map", class)];
+            classified.map(|(field, at)| (port.node, table_of(field), at))
+        };
+        scope.entries.extend(entries(self.ingress, self.wait.dscp, self.wait.class));
+        scope.entries.push((self.egress.node, table_of("tc_to_dscp_map"), self.wait.class));
+        if let (Some(next), Some(arrival)) = (next, self.wait.next) {
+            scope.entries.extend(entries(next, arrival.dscp, arrival.class));
+        }
+        scope
     }
 
     /// Adds a finding at a key of the switch of `port`, or at a map entry on the path; in the latter case `why` lists
@@ -202,7 +202,7 @@ impl<'a> WaitPorts<'_, 'a> {
                 }
             }
         };
-        findings.conflict(finding, elsewhere, self.switches());
+        findings.conflict(finding, elsewhere, self.scope());
     }
 
     /// Checks that the priority group of the frames and their queue are both lossless or both lossy.
@@ -329,9 +329,7 @@ impl<'a> WaitPorts<'_, 'a> {
         };
         let key = |queue: u8| row_of(queue, "type");
         let account = format!("lossless group {} of {}", wait.group, self.ingress.name);
-        // An accepted queue counts in the sum of limits of the others. If it has no limit itself, the others are judged
-        // without it, because the first call returns only queues without a limit.
-        let all = egress.starves(wait.queue, fed) | egress.starves(wait.queue, fed & !accepted_strict);
+        let all = egress.starves_beside(wait.queue, fed, accepted_strict);
         let starves = all & !accepted_strict;
         let unlimited = |queue: &u8| starves >> queue & 1 == 1 && !egress.limits.contains_key(queue);
         for queue in (0..32u8).filter(unlimited) {
@@ -340,7 +338,11 @@ impl<'a> WaitPorts<'_, 'a> {
                  waits, and {account} with it",
                 egress.name, wait.queue
             );
-            starved(key(queue), why, "a scheduler of type DWRR, or a pir below the rate of the port");
+            starved(
+                key(queue),
+                why,
+                &or_accept("a scheduler of type DWRR, or a pir below the rate of the port", queue),
+            );
         }
         let mut limited = (0..32u8).filter(|queue| starves >> queue & 1 == 1 && egress.limits.contains_key(queue));
         if let Some(first) = limited.next() {
@@ -356,7 +358,8 @@ impl<'a> WaitPorts<'_, 'a> {
                 grouped(egress.rate),
                 wait.queue
             );
-            starved(row_of(first, "pir"), why, "values of pir that together stay below the rate of the port");
+            let instead = or_accept("values of pir that together stay below the rate of the port", first);
+            starved(row_of(first, "pir"), why, &instead);
         }
         if let Some((pause_ms, detection_ms, upstream)) = self.pause_by_limit()
             && pause_ms > detection_ms

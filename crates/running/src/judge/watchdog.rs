@@ -1,7 +1,8 @@
 //! Watchdog settings that SONiC rejects (`sonic-pfcwd.yang`), or that monitor no enabled priority.
 
-use super::findings::{Findings, finding};
-use super::ports::{list, pfc_key};
+use super::findings::{Findings, Scope, finding};
+use super::lists::list;
+use super::ports::pfc_key;
 use crate::device::Device;
 use crate::error::FindingKind;
 use crate::read::SwitchConfig;
@@ -13,14 +14,14 @@ const POLL_INTERVAL: std::ops::RangeInclusive<u64> = 100..=1_000;
 const ACTIONS: [&str; 3] = ["drop", "forward", "alert"];
 
 pub(super) fn judge(config: &SwitchConfig, device: &Device<'_>, findings: &mut Findings) {
-    let mut refused = |key: String, why: String, instead: String| {
+    let refused = |findings: &mut Findings, key: String, why: String, instead: String| {
         findings.add(finding(FindingKind::Watchdog, config, key, why, instead));
     };
     let watchdog = &config.watchdog;
     let range = |range: &std::ops::RangeInclusive<u64>| format!("{} to {} ms", range.start(), range.end());
     if let Some(poll) = watchdog.poll_interval.filter(|poll| !POLL_INTERVAL.contains(poll)) {
         let why = format!("SONiC refuses {poll} ms");
-        refused("PFC_WD|GLOBAL.POLL_INTERVAL".to_owned(), why, range(&POLL_INTERVAL));
+        refused(findings, "PFC_WD|GLOBAL.POLL_INTERVAL".to_owned(), why, range(&POLL_INTERVAL));
     }
     let poll = watchdog.poll_interval.unwrap_or(0);
     let longest = watchdog.ports.values().flat_map(|port| [port.detection, port.restoration]).flatten().max();
@@ -28,7 +29,7 @@ pub(super) fn judge(config: &SwitchConfig, device: &Device<'_>, findings: &mut F
     let poll = match longest {
         Some(longest) if poll > longest => {
             let why = format!("{poll} ms is more than every detection and restoration time: SONiC refuses them");
-            refused("PFC_WD|GLOBAL.POLL_INTERVAL".to_owned(), why, format!("at most {longest}"));
+            refused(findings, "PFC_WD|GLOBAL.POLL_INTERVAL".to_owned(), why, format!("at most {longest}"));
             0
         }
         _ => poll,
@@ -39,20 +40,20 @@ pub(super) fn judge(config: &SwitchConfig, device: &Device<'_>, findings: &mut F
         for (field, time, allowed) in times {
             let key = format!("{}.{field}", port.key);
             match time {
-                None => refused(key, "is missing: the watchdog does not start".to_owned(), range(allowed)),
+                None => refused(findings, key, "is missing: the watchdog does not start".to_owned(), range(allowed)),
                 Some(time) if !allowed.contains(&time) => {
-                    refused(key, format!("SONiC refuses {time} ms"), range(allowed));
+                    refused(findings, key, format!("SONiC refuses {time} ms"), range(allowed));
                 }
                 Some(time) if time < poll => {
                     let why = format!("{time} ms is less than POLL_INTERVAL, {poll} ms: SONiC refuses it");
-                    refused(key, why, format!("at least {poll}, or a shorter POLL_INTERVAL"));
+                    refused(findings, key, why, format!("at least {poll}, or a shorter POLL_INTERVAL"));
                 }
                 Some(_) => {}
             }
         }
         if let Some(action) = port.action.as_deref().filter(|action| !ACTIONS.contains(action)) {
             let why = format!("SONiC refuses `{}`", fabric::visible(action));
-            refused(format!("{}.action", port.key), why, "drop, forward or alert".to_owned());
+            refused(findings, format!("{}.action", port.key), why, "drop, forward or alert".to_owned());
         }
     }
     for port in device.ports_of(config) {
@@ -61,7 +62,9 @@ pub(super) fn judge(config: &SwitchConfig, device: &Device<'_>, findings: &mut F
         if without != 0 {
             let key = pfc_key(device, port).replace("pfc_enable", "pfcwd_sw_enable");
             let why = format!("watches priority {}, which pfc_enable does not have", list(without.into()));
-            refused(key, why, "priorities of pfc_enable".to_owned());
+            let elsewhere = format!("at {}, pfcwd_sw_enable {why}", fabric::visible(&config.name));
+            let finding = finding(FindingKind::Watchdog, config, key, why, "priorities of pfc_enable".to_owned());
+            findings.conflict(finding, elsewhere, Scope::of_port(port));
         }
         if watched != 0 && !watchdog.ports.contains_key(&port.name) {
             let row = "a row with action, detection_time, restoration_time";
@@ -76,7 +79,7 @@ pub(super) fn judge(config: &SwitchConfig, device: &Device<'_>, findings: &mut F
                     (format!("PFC_WD|{}", port.name), why.to_owned(), row.to_owned())
                 }
             };
-            refused(key, why, instead);
+            refused(findings, key, why, instead);
         }
     }
 }

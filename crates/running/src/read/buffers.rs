@@ -1,7 +1,7 @@
 //! Buffer pools and profiles, their users, and schedulers.
 
 use super::reader::{Reader, Row, text_of};
-use super::{Pool, Profile, ProfileReference, Scheduling, SwitchConfig, Threshold, spelling, values};
+use super::{Pool, Profile, ProfileReference, Scheduling, SwitchConfig, Threshold, references, spelling, values};
 use fabric::sonic::computes_headroom;
 use std::collections::BTreeMap;
 
@@ -51,7 +51,8 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
         if !reader.has_row("BUFFER_POOL", &pool) {
             let near = spelling::of_near_name(reader.object, "BUFFER_POOL");
             let message = format!("BUFFER_POOL has no `{}`{near}", fabric::visible(&pool));
-            reader.fault(format!("{}.pool", row.key), message, "the name of a row of BUFFER_POOL");
+            let help = references::row_instead(reader, "BUFFER_POOL", &pool);
+            reader.fault(format!("{}.pool", row.key), message, help);
         }
         reader.number(&row, "xon_offset", any.clone());
         reader.check_choice(&row, "headroom_type", &["static", "dynamic"]);
@@ -125,7 +126,8 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
     for ((table, name), key) in missing {
         let near = spelling::of_near_name(reader.object, table);
         let message = format!("{table} has no `{}`{near}", fabric::visible(&name));
-        reader.fault(key, message, format!("the name of a row of {table}"));
+        let help = references::row_instead(reader, table, &name);
+        reader.fault(key, message, help);
     }
 }
 

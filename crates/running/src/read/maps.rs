@@ -2,7 +2,8 @@
 
 use super::known::OTHER_CLASSIFIERS;
 use super::reader::{Reader, Row};
-use super::{Mux, PortQos, QosMap, SwitchConfig, Tunnel, spelling};
+use super::{Mux, PortQos, QosMap, SwitchConfig, Tunnel, references, spelling};
+use crate::error::Fault;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A table of maps, with the largest key, the largest value of an ASIC, and that of SONiC's model.
@@ -181,7 +182,8 @@ pub(super) fn check(reader: &mut Reader<'_>, switch: &SwitchConfig) {
             if !reader.has_row(table, name) {
                 let near = spelling::of_near_name(reader.object, table);
                 let message = format!("{table} has no `{}`{near}", fabric::visible(name));
-                reader.fault(format!("{key}.{field}"), message, format!("the name of a row of {table}"));
+                let help = references::row_instead(reader, table, name);
+                reader.fault(format!("{key}.{field}"), message, help);
             }
             // The `tc_to_dscp_map` of a port may be incomplete: classes without an entry keep their DSCP. That of a
             // tunnel must be complete.
@@ -208,23 +210,107 @@ pub(super) fn check(reader: &mut Reader<'_>, switch: &SwitchConfig) {
             reader.fault(key, "is missing: the map has a hole", "a value for it");
         }
     }
-    check_pfc(reader, switch);
 }
 
-/// Checks that the maps of PFC priorities have all priorities of `pfc_enable`.
-fn check_pfc(reader: &mut Reader<'_>, switch: &SwitchConfig) {
-    let mut reported: BTreeSet<String> = BTreeSet::new();
-    for qos in switch.qos.values() {
-        for field in ["pfc_to_queue_map", "pfc_to_pg_map"] {
-            let map = qos.maps.get(field).and_then(|name| Some((name, switch.maps[table_of(field)].get(name)?)));
-            let Some((name, _)) = map else { continue };
-            for priority in (0..8).filter(|priority| qos.pfc_enable >> priority & 1 == 1) {
-                let key = format!("{}|{name}.{priority}", table_of(field));
-                if !reader.has_number(table_of(field), name, priority) && reported.insert(key.clone()) {
+/// A port that uses a map of PFC priorities: its switch, and its row of `PORT_QOS_MAP`.
+#[derive(Clone, Copy)]
+struct MapUser<'a> {
+    switch: &'a SwitchConfig,
+    qos: &'a PortQos,
+}
+
+/// Checks that the maps of PFC priorities have all priorities of `pfc_enable`. If most ports with the map do not enable
+/// a priority that it lacks, the `pfc_enable` of the others is wrong, and otherwise the map.
+pub(super) fn check_pfc(switches: &[SwitchConfig]) -> Vec<Fault> {
+    let mut users: BTreeMap<(&str, &str), Vec<MapUser<'_>>> = BTreeMap::new();
+    for switch in switches {
+        let global = switch.qos.get("global");
+        for (_, qos) in switch.qos.iter().filter(|(port, qos)| *port != "global" && qos.pfc_enable != 0) {
+            for field in ["pfc_to_queue_map", "pfc_to_pg_map"] {
+                let name = qos.maps.get(field).or_else(|| global?.maps.get(field));
+                users.entry((field, name.map_or("", String::as_str))).or_default().push(MapUser { switch, qos });
+            }
+        }
+    }
+    let mut of_maps: BTreeMap<(&str, String), Fault> = BTreeMap::new();
+    let mut of_ports: BTreeMap<(&str, &str), WrongPriorities> = BTreeMap::new();
+    for ((field, name), users) in &users {
+        let table = table_of(field);
+        let map = format!("{table}|{}", fabric::visible(name));
+        // By file and priority.
+        let mut usual: BTreeMap<(&str, u8), Option<Most>> = BTreeMap::new();
+        for MapUser { switch, qos } in users {
+            let Some(row) = switch.row(table, name) else { continue };
+            let enabled = (0..8u8).filter(|priority| qos.pfc_enable >> priority & 1 == 1);
+            for priority in enabled.filter(|priority| !row.contains_key(&priority.to_string())) {
+                let most = usual.entry((&switch.file, priority)).or_insert_with(|| {
+                    let same_switch = users.iter().filter(|other| other.switch.file == switch.file);
+                    let same_role = users.iter().filter(|other| other.switch.role == switch.role);
+                    of_most(same_switch, priority, "switch").or_else(|| of_most(same_role, priority, "role"))
+                });
+                if let Some(most) = most {
+                    let wrong = of_ports.entry((&switch.file, &qos.key)).or_insert_with(|| WrongPriorities {
+                        priorities: BTreeSet::new(),
+                        maps: BTreeSet::new(),
+                        most: most.clone(),
+                    });
+                    wrong.priorities.insert(priority);
+                    wrong.maps.insert(map.clone());
+                } else {
+                    let key = format!("{map}.{priority}");
                     let message = format!("is missing, and {}.pfc_enable names {priority}", qos.key);
-                    reader.fault(key, message, "a value for it");
+                    let (file, help) = (switch.file.clone(), "a value for it".to_owned());
+                    let fault = Fault { file, key: key.clone(), message, help };
+                    of_maps.entry((&switch.file, key)).or_insert(fault);
                 }
             }
         }
     }
+    let of_ports = of_ports.into_iter().map(|((file, key), wrong)| wrong.fault(file, key));
+    of_ports.chain(of_maps.into_values()).collect()
+}
+
+/// Priorities of a `pfc_enable` that maps lack.
+struct WrongPriorities {
+    priorities: BTreeSet<u8>,
+    maps: BTreeSet<String>,
+    most: Most,
+}
+
+impl WrongPriorities {
+    fn fault(self, file: &str, row: &str) -> Fault {
+        let priorities: Vec<String> = self.priorities.iter().map(u8::to_string).collect();
+        let maps: Vec<String> = self.maps.into_iter().collect();
+        let Most { count, all, of, priorities: usual } = self.most;
+        let message = format!(
+            "has {}, without an entry in {}, and {count} of {all} ports of this {of} with this map have {usual}",
+            priorities.join(" and "),
+            maps.join(" and ")
+        );
+        Fault { file: file.to_owned(), key: format!("{row}.pfc_enable"), message, help: usual }
+    }
+}
+
+/// The usual `pfc_enable` of ports without a priority.
+#[derive(Clone)]
+struct Most {
+    /// Number of ports with the usual value.
+    count: usize,
+    all: usize,
+    /// `switch` or `role`.
+    of: &'static str,
+    priorities: String,
+}
+
+/// Returns the most frequent `pfc_enable` of the ports that do not enable a priority, if they are the majority.
+fn of_most<'a>(users: impl Iterator<Item = &'a MapUser<'a>>, priority: u8, of: &'static str) -> Option<Most> {
+    let values: Vec<u8> = users.map(|user| user.qos.pfc_enable).collect();
+    let without: Vec<u8> = values.iter().copied().filter(|value| value >> priority & 1 == 0).collect();
+    let mut counts: BTreeMap<u8, usize> = BTreeMap::new();
+    without.iter().for_each(|value| *counts.entry(*value).or_default() += 1);
+    let (usual, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
+    let numbers: Vec<String> = (0..8u8).filter(|at| usual >> at & 1 == 1).map(|at| at.to_string()).collect();
+    let priorities = format!("\"{}\"", numbers.join(","));
+    let is_most = 2 * without.len() > values.len();
+    is_most.then_some(Most { count, all: values.len(), of, priorities })
 }

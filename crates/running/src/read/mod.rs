@@ -25,17 +25,17 @@ mod maps;
 mod neighbours;
 mod ports;
 mod reader;
+mod references;
 mod spelling;
 mod values;
 
 use crate::error::{Fault, Finding, FindingKind};
 pub(crate) use buffers::COMPUTED;
-use fabric::files::{NeighbourFault, check_neighbours, parse_json};
+use fabric::files::{check_neighbours, is_blank, parse_json, text_of};
 use fabric::sonic::{AsicTables, BufferModel, TableFault, uses_dynamic_model};
 pub(crate) use maps::table_of;
 use reader::{Object, Reader};
 use serde_json::Value;
-pub(crate) use spelling::OR_LEAVE_OUT;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use units::Rate;
@@ -269,6 +269,10 @@ pub fn read(files: &[(String, String)]) -> Result<Vec<SwitchConfig>, Vec<Fault>>
     let (mut switches, mut faults): (Vec<SwitchConfig>, Vec<Fault>) = (Vec::new(), Vec::new());
     let mut objects: Vec<(String, Value)> = Vec::new();
     for (file, text) in files {
+        if is_blank(text) {
+            faults.push(unreadable(file, "(file)", "empty file".to_owned()));
+            continue;
+        }
         match parse_json(text) {
             Ok(Value::Array(list)) => {
                 objects.extend(list.into_iter().enumerate().map(|(at, one)| (format!("{file}[{at}]"), one)));
@@ -277,22 +281,24 @@ pub fn read(files: &[(String, String)]) -> Result<Vec<SwitchConfig>, Vec<Fault>>
             Err(error) => {
                 let location = format!(" at line {} column {}", error.line(), error.column());
                 let message = fabric::visible(error.to_string().trim_end_matches(&location));
-                faults.push(Fault {
-                    file: file.clone(),
-                    key: format!("line {}, column {}", error.line(), error.column()),
-                    message: format!("not valid JSON: {message}"),
-                    help: "one JSON object, as `config save` writes".to_owned(),
-                });
+                let place = format!("line {}, column {}", error.line(), error.column());
+                faults.push(unreadable(file, &place, format!("not valid JSON: {message}")));
             }
         }
     }
     let several_asics = several_asics(&objects, &mut faults);
+    let hosts: BTreeSet<&str> = objects.iter().filter_map(|(_, object)| localhost(object, "hostname")).collect();
+    // Rows of DEVICE_NEIGHBOR, by file, whose port has another fault.
+    let mut explained: BTreeSet<(&str, String)> = BTreeSet::new();
     for (file, object) in &objects {
         if several_asics.contains(localhost(object, "hostname").unwrap_or_default()) {
             continue;
         }
         match object.as_object() {
-            Some(object) => read_switch(file, object, &mut switches, &mut faults),
+            Some(object) => {
+                let of_file = read_switch(file, object, &hosts, &mut switches, &mut faults);
+                explained.extend(of_file.into_iter().map(|key| (file.as_str(), key)));
+            }
             None => faults.push(Fault {
                 file: file.clone(),
                 key: "(file)".to_owned(),
@@ -309,13 +315,37 @@ pub fn read(files: &[(String, String)]) -> Result<Vec<SwitchConfig>, Vec<Fault>>
     for (file, key) in neighbours.one_sided {
         switches.iter_mut().filter(|switch| switch.file == file).for_each(|switch| switch.one_sided.push(key.clone()));
     }
-    faults.extend(neighbours.faults.into_iter().map(|NeighbourFault { file, key, message, help }| Fault {
-        file,
-        key,
-        message,
-        help,
-    }));
+    faults.extend(maps::check_pfc(&switches));
+    faults.extend(neighbours.faults.into_iter().filter(|fault| !explained.contains(&(&fault.file, fault.key.clone()))));
     if faults.is_empty() { Ok(switches) } else { Err(after_unknown_keys(&switches, faults)) }
+}
+
+/// Reads files like [`read`], given as pairs of name and content.
+///
+/// # Errors
+/// All faults of all files. A file that is not UTF-8 text is a fault at its first wrong byte.
+pub fn read_bytes(files: &[(String, Vec<u8>)]) -> Result<Vec<SwitchConfig>, Vec<Fault>> {
+    let (mut texts, mut faults) = (Vec::new(), Vec::new());
+    for (file, content) in files {
+        match text_of(content) {
+            Ok(text) => texts.push((file.clone(), text.to_owned())),
+            Err(wrong) => {
+                let place = format!("line {}, byte {}", wrong.line, wrong.offset);
+                faults.push(unreadable(file, &place, "not UTF-8 text".to_owned()));
+            }
+        }
+    }
+    match read(&texts) {
+        Ok(switches) if faults.is_empty() => Ok(switches),
+        Ok(_) => Err(faults),
+        Err(others) => Err(faults.into_iter().chain(others).collect()),
+    }
+}
+
+/// Returns the fault of a file whose tables cannot be read.
+fn unreadable(file: &str, key: &str, message: String) -> Fault {
+    let help = "one JSON object, as `config save` writes".to_owned();
+    Fault { file: file.to_owned(), key: key.to_owned(), message, help }
 }
 
 /// Returns the unknown keys of the files as faults, before `faults`, whose cause they may be.
@@ -360,10 +390,16 @@ fn several_asics<'v>(objects: &'v [(String, Value)], faults: &mut Vec<Fault>) ->
     files.into_keys().collect()
 }
 
-fn read_switch(file: &str, object: &Object, switches: &mut Vec<SwitchConfig>, faults: &mut Vec<Fault>) {
-    let ports = object.get("PORT").and_then(Value::as_object);
-    let ports: BTreeSet<String> = ports.map_or_else(BTreeSet::new, |ports| ports.keys().cloned().collect());
-    let mut reader = Reader { file, object, faults: Vec::new(), findings: Vec::new(), ports };
+/// Reads the file of a switch. `hosts`: the host names of all files. Returns the rows of `DEVICE_NEIGHBOR` about ports
+/// with a fault.
+fn read_switch(
+    file: &str,
+    object: &Object,
+    hosts: &BTreeSet<&str>,
+    switches: &mut Vec<SwitchConfig>,
+    faults: &mut Vec<Fault>,
+) -> BTreeSet<String> {
+    let mut reader = Reader::new(file, object);
     let localhost = object.get("DEVICE_METADATA").and_then(|table| table.get("localhost"));
     let text = |field: &str| localhost.and_then(|row| row.get(field)).and_then(Value::as_str).unwrap_or_default();
     let (name, role) = (text("hostname"), format!("{} {}", text("type"), text("subtype")));
@@ -381,7 +417,7 @@ fn read_switch(file: &str, object: &Object, switches: &mut Vec<SwitchConfig>, fa
         let message = format!("is missing: the file has no QoS{near}");
         reader.fault("PORT_QOS_MAP", message, "the running config_db.json");
     }
-    let compared = known::COMPARED.iter().filter_map(|table| Some(((*table).to_owned(), object.get(*table)?.clone())));
+    let compared = known::compared().filter_map(|table| Some((table.to_owned(), object.get(table)?.clone())));
     switch.compared = Arc::new(compared.collect());
     switch.unread = object
         .keys()
@@ -394,7 +430,8 @@ fn read_switch(file: &str, object: &Object, switches: &mut Vec<SwitchConfig>, fa
     ports::read(&mut reader, &mut switch);
     buffers::read(&mut reader, &mut switch);
     maps::check(&mut reader, &switch);
-    neighbours::check(&mut reader, &switch);
+    neighbours::check(&mut reader, &switch, hosts);
+    let explained = references::check_ports(&mut reader);
     switch.traditional = text("buffer_model") == "traditional";
     if uses_dynamic_model(object) {
         let asic = AsicTables::of(object).unwrap_or_else(|fault| {
@@ -406,4 +443,5 @@ fn read_switch(file: &str, object: &Object, switches: &mut Vec<SwitchConfig>, fa
     switch.findings = std::mem::take(&mut reader.findings);
     faults.append(&mut reader.faults);
     switches.push(switch);
+    explained
 }

@@ -42,11 +42,10 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
     for length in cable_lengths(reader.object) {
         match length {
             Err(fault) => reader.fault(fault.key, fault.message, fault.help),
-            Ok(CableLength { port, key, .. }) if !reader.ports.contains(port) => {
-                reader.fault(key, "PORT has no such port", "the name of a row of PORT");
-            }
             Ok(CableLength { port, key, metres }) => {
-                switch.cables.insert(port.to_owned(), Cable { metres, key });
+                if reader.port_exists(port, "CABLE_LENGTH", &key) {
+                    switch.cables.insert(port.to_owned(), Cable { metres, key });
+                }
             }
         }
     }

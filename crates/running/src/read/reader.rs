@@ -1,10 +1,10 @@
 //! Access to the tables, rows and fields of one file; collects faults, unknown keys and refused values.
 
-use super::known::OTHER_KEYS;
+use super::known::other_keys;
 use super::spelling;
 use crate::error::{Fault, Finding, FindingKind};
 use serde_json::{Map, Value};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) type Object = Map<String, Value>;
 
@@ -18,6 +18,10 @@ pub(super) struct Reader<'a> {
     pub findings: Vec<Finding>,
     /// Names of the rows of `PORT`.
     pub ports: BTreeSet<String>,
+    /// Names, also aliases, of ports that tables use and `PORT` has.
+    pub used_ports: BTreeSet<String>,
+    /// Ports that tables use and `PORT` does not have: the keys of the rows, by table.
+    pub absent_ports: BTreeMap<String, BTreeMap<&'static str, BTreeSet<String>>>,
 }
 
 /// A row of a table.
@@ -39,6 +43,13 @@ pub(super) fn text_of(value: &Value) -> Option<String> {
 }
 
 impl<'a> Reader<'a> {
+    pub fn new(file: &'a str, object: &'a Object) -> Reader<'a> {
+        let ports = object.get("PORT").and_then(Value::as_object).into_iter().flatten();
+        let ports = ports.map(|(port, _)| port.clone()).collect();
+        let (faults, findings, used_ports, absent_ports) = Default::default();
+        Reader { file, object, faults, findings, ports, used_ports, absent_ports }
+    }
+
     pub fn fault(&mut self, key: impl Into<String>, message: impl Into<String>, help: impl Into<String>) {
         let (file, key) = (self.file.to_owned(), fabric::visible(&key.into()));
         self.faults.push(Fault { file, key, message: message.into(), help: help.into() });
@@ -48,7 +59,7 @@ impl<'a> Reader<'a> {
     pub fn refused(&mut self, key: impl Into<String>, why: impl Into<String>, instead: impl Into<String>) {
         let (file, key) = (self.file.to_owned(), fabric::visible(&key.into()));
         let kind = FindingKind::RefusedValue;
-        self.findings.push(Finding { kind, file, key, why: why.into(), instead: instead.into() });
+        self.findings.push(Finding::new(kind, file, key, why.into(), instead.into()));
     }
 
     /// Returns all rows of a table, ordered by key.
@@ -77,18 +88,16 @@ impl<'a> Reader<'a> {
 
     /// Reports the fields of a row that neither `read` nor SONiC's models contain.
     pub fn check_fields(&mut self, row: &Row<'_>, read: &[&str]) {
-        let others = OTHER_KEYS.iter().find(|(table, _)| *table == row.table).map_or(&[][..], |(_, keys)| keys);
+        let others = other_keys(row.table);
         for field in row.fields.keys() {
             // Some dumps append `@` to fields that hold lists; `NULL` marks a row without fields.
             let name = field.trim_end_matches('@');
             if !read.contains(&name) && !others.contains(&name) && name != "NULL" {
-                self.findings.push(Finding {
-                    kind: FindingKind::UnknownKey,
-                    file: self.file.to_owned(),
-                    key: fabric::visible(&format!("{}.{field}", row.key)),
-                    why: "no table of this kind has this field, so nothing reads it".to_owned(),
-                    instead: spelling::instead_of(name, read, others, row.fields),
-                });
+                let (kind, key) = (FindingKind::UnknownKey, fabric::visible(&format!("{}.{field}", row.key)));
+                let why = "no table of this kind has this field, so nothing reads it".to_owned();
+                let (near, instead) = spelling::instead_of(name, read, others, row.fields);
+                let finding = Finding::new(kind, self.file.to_owned(), key, why, instead);
+                self.findings.push(finding.nearly(near.map(str::to_owned)));
             }
         }
     }
@@ -166,14 +175,39 @@ impl<'a> Reader<'a> {
     pub fn ports_of(&mut self, row: &Row<'_>, names: &str) -> Vec<String> {
         let mut ports = Vec::new();
         for name in names.split(',').map(str::trim) {
-            if self.ports.contains(name) {
+            if self.port_exists(name, row.table, &row.key) {
                 ports.push(name.to_owned());
-            } else {
-                let message = format!("PORT has no `{}`", fabric::visible(name));
-                self.fault(row.key.clone(), message, "the name of a row of PORT");
             }
         }
         ports
+    }
+
+    /// Returns whether `PORT` has a port that a row uses. [`check_ports`](super::references::check_ports) reports the
+    /// others.
+    pub fn port_exists(&mut self, name: &str, table: &'static str, key: &str) -> bool {
+        let exists = self.ports.contains(name);
+        if !exists {
+            self.add_absent(name, table, key.to_owned());
+        } else if !self.used_ports.contains(name) {
+            self.used_ports.insert(name.to_owned());
+        }
+        exists
+    }
+
+    fn add_absent(&mut self, name: &str, table: &'static str, key: String) {
+        self.absent_ports.entry(name.to_owned()).or_default().entry(table).or_default().insert(key);
+    }
+
+    /// Notes that a row uses a port, which may have its alias there, or be a port channel.
+    pub fn note_port(&mut self, name: &str, table: &'static str, key: String) {
+        let has_name = |(_, row): (&String, &Value)| row.get("alias").and_then(Value::as_str) == Some(name);
+        let channels = self.object.get("PORTCHANNEL").and_then(Value::as_object);
+        let ports = || self.object.get("PORT").and_then(Value::as_object).into_iter().flatten();
+        if self.ports.contains(name) || ports().any(has_name) || channels.is_some_and(|all| all.contains_key(name)) {
+            self.used_ports.insert(name.to_owned());
+        } else {
+            self.add_absent(name, table, key);
+        }
     }
 
     /// Returns the pairs of port and number of a key like `Ethernet0|3-4`.

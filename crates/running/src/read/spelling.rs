@@ -1,6 +1,6 @@
 //! Names that are nearly those that are read: probably typing errors, with which nothing reads the table or field.
 
-use super::known::{COMPARED, DUAL_TOR, TABLES};
+use super::known::TABLES;
 use super::reader::{Object, Reader};
 use crate::error::{Finding, FindingKind};
 use serde_json::Value;
@@ -36,18 +36,25 @@ fn nearly<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k st
 }
 
 /// End of the advice for an unknown key, after the name that it nearly is.
-pub(crate) const OR_LEAVE_OUT: &str = ", or leave it out";
+const OR_LEAVE_OUT: &str = ", or leave it out";
 
-/// Returns the advice for an unknown field of `row`: the field that it nearly is, preferably one that the row does not
-/// have, or else the fields that are read.
-pub(super) fn instead_of(field: &str, read: &[&str], others: &[&str], row: &Object) -> String {
+/// Returns the field that an unknown field of `row` nearly is, preferably one that the row does not have, and the
+/// advice: this field, or else the fields that are read.
+pub(super) fn instead_of<'k>(
+    field: &str,
+    read: &[&'k str],
+    others: &[&'k str],
+    row: &Object,
+) -> (Option<&'k str>, String) {
     let known = || read.iter().chain(others).copied();
     let absent = known().filter(|known| !row.contains_key(*known));
-    match nearly(field, absent).or_else(|| nearly(field, known())) {
+    let near = nearly(field, absent).or_else(|| nearly(field, known()));
+    let instead = match near {
         Some(near) => format!("{near}{OR_LEAVE_OUT}"),
         None if read.is_empty() => "leave it out".to_owned(),
         None => format!("one of {}{OR_LEAVE_OUT}", read.join(", ")),
-    }
+    };
+    (near, instead)
 }
 
 /// Returns a text about a table of the file that nothing reads, and whose name is nearly that of `table`: ", and the
@@ -62,7 +69,7 @@ pub(super) fn of_near_name(object: &Object, table: &str) -> String {
 
 /// Returns the tables that are read.
 pub(super) fn tables() -> impl Iterator<Item = &'static str> {
-    TABLES.into_iter().chain(COMPARED).chain(DUAL_TOR)
+    TABLES.iter().map(|table| table.name)
 }
 
 fn is_known(table: &str) -> bool {
@@ -70,13 +77,9 @@ fn is_known(table: &str) -> bool {
 }
 
 fn misspelt(file: &str, key: String, what: &str, near: &str) -> Finding {
-    Finding {
-        kind: FindingKind::UnknownKey,
-        file: file.to_owned(),
-        key: fabric::visible(&key),
-        why: format!("SONiC has no {what} of this name, so nothing reads it"),
-        instead: format!("{near}{OR_LEAVE_OUT}"),
-    }
+    let why = format!("SONiC has no {what} of this name, so nothing reads it");
+    let (kind, instead) = (FindingKind::UnknownKey, format!("{near}{OR_LEAVE_OUT}"));
+    Finding::new(kind, file.to_owned(), fabric::visible(&key), why, instead).nearly(Some(near.to_owned()))
 }
 
 /// Reports tables, and fields of `DEVICE_METADATA`, whose names are nearly those that are read.

@@ -34,7 +34,8 @@ impl Statement for Finding {
         Some(self.kind)
     }
     fn texts(&self) -> (&str, &str) {
-        (&self.why, &self.instead)
+        // Further findings at the key are stated by their number, which differs.
+        (self.reason(), &self.instead)
     }
 }
 
@@ -100,8 +101,6 @@ pub fn groups<S: Statement>(statements: &[S]) -> Vec<Group<'_, S>> {
     let mut groups: Vec<Vec<(usize, &S)>> = Vec::new();
     for (position, statement) in statements.iter().enumerate() {
         let (why, instead) = statement.texts();
-        // Findings at one key are one with the number of the others: `... (and 3 more)`.
-        let why = why.rsplit_once(" (and ").filter(|(_, more)| more.ends_with("more)")).map_or(why, |(why, _)| why);
         let forms = [statement.place().1, why, instead].map(|text| form(text, &names));
         let at = *known.entry((statement.kind(), forms)).or_insert_with(|| {
             groups.push(Vec::new());
@@ -124,15 +123,14 @@ mod tests {
     use super::*;
 
     fn finding(kind: FindingKind, file: &str, key: &str, why: &str) -> Finding {
-        Finding { kind, file: file.to_owned(), key: key.to_owned(), why: why.to_owned(), instead: String::new() }
+        Finding::new(kind, file.to_owned(), key.to_owned(), why.to_owned(), String::new())
     }
 
     #[test]
     fn findings_of_one_form_are_one_group_with_the_first_places() {
         let of = |file: &str, port: u32, queue: u32| {
             let key = format!("QUEUE|Ethernet{port}|{queue}.scheduler");
-            let more = if port == 5 { " (and 2 more)" } else { "" };
-            let why = format!("queue {queue} has no scheduler: nothing says that group {queue} drains{more}");
+            let why = format!("queue {queue} has no scheduler: nothing says that group {queue} drains");
             finding(FindingKind::Starvation, file, &key, &why)
         };
         let mut findings: Vec<Finding> = (0..8).map(|port| of("tor-a.json", port, 3)).collect();

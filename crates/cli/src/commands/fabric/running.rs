@@ -16,7 +16,7 @@ use protocols::headroom::{self, Cells, Headroom};
 use protocols::reaction::Reaction;
 use record::file::write_file;
 use running::reproduce::counterexamples;
-use running::{Binding, Conditions, Fault, Finding, Options, PathSet, QueueBinding, Report, SwitchConfig};
+use running::{Binding, Conditions, Fault, FaultOrigin, Finding, Options, PathSet, QueueBinding, Report, SwitchConfig};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -56,11 +56,8 @@ pub struct RunningFlags {
     /// peripheral_table.json if there are gearboxes. Without it, this headroom is an assumption.
     #[arg(long, requires = "running", value_name = "FILE", help_heading = "Running configuration")]
     asic_table: Vec<PathBuf>,
-    /// Accept that this queue has strict priority above lossless queues, as one for congestion notifications (CNP): an
-    /// assumption instead of a finding. Repeatable.
-    #[arg(long, requires = "running", value_name = "QUEUE", help_heading = "Running configuration")]
-    #[arg(value_parser = clap::value_parser!(u8).range(0..=31))]
-    accept_strict: Vec<u8>,
+    #[command(flatten, next_help_heading = "Running configuration")]
+    accepted: AcceptedQueues,
     /// Write the rule table that the switches implement to this file, for `tidegate tagger verify`. The tag of a frame
     /// is the priority group that counts it.
     #[arg(long, requires = "running", value_name = "FILE", help_heading = "Running configuration")]
@@ -74,6 +71,23 @@ pub struct RunningFlags {
     /// Overwrite files that tidegate did not write.
     #[arg(long, requires = "running-output", help_heading = "Running configuration")]
     force: bool,
+}
+
+/// Queues whose strict priority is accepted.
+#[derive(Clone, Debug, clap::Args)]
+pub struct AcceptedQueues {
+    /// With --running: accept that this queue has strict priority above lossless queues, as one for congestion
+    /// notifications (CNP): an assumption instead of a finding. Repeatable.
+    #[arg(long, requires = "running", value_name = "QUEUE")]
+    #[arg(value_parser = clap::value_parser!(u8).range(0..=31))]
+    accept_strict: Vec<u8>,
+}
+
+impl AcceptedQueues {
+    /// Returns the queues as a bitmask.
+    pub fn bits(&self) -> u32 {
+        self.accept_strict.iter().fold(0, |bits, queue| bits | 1 << queue)
+    }
 }
 
 /// A set of paths that frames may take, and its text on the command line.
@@ -121,7 +135,7 @@ pub fn needed(conditions: &Conditions, reaction: Reaction) -> u64 {
 
 /// Formats a finding: file, key, kind, the reason, and the value to write instead.
 pub fn finding_line(finding: &Finding) -> String {
-    let Finding { kind, file, key, why, instead } = finding;
+    let Finding { kind, file, key, why, instead, .. } = finding;
     let instead = if instead.is_empty() { String::new() } else { format!(" (write: {instead})") };
     format!("{file}: {key}: {}: {why}{instead}", kind.name())
 }
@@ -155,19 +169,30 @@ pub fn read_configs(folder: &Path, ignored: &[NamePattern]) -> Result<Vec<Switch
         let message = format!("{}: a folder without .json files", folder.display());
         return Err(Failure::input(message, "name a folder with the config_db.json of each switch"));
     }
-    let mut files = Vec::new();
+    let (mut files, mut faults) = (Vec::new(), Vec::new());
     let mut left = scenario::MAX_TREE_BYTES;
     for path in paths {
-        let bytes = scenario::read_at_most(&path, left).map_err(|error| unreadable(&path, &error))?;
-        left -= bytes.len() as u64;
         // Findings contain file names relative to the folder; the heading of the report shows the folder.
         let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        let text = fabric_source::text(&path, bytes)?;
-        if !is_ignored(&text, ignored) {
-            files.push((name, text));
+        match scenario::read_at_most(&path, left) {
+            Ok(bytes) => {
+                left -= bytes.len() as u64;
+                if !is_ignored(&String::from_utf8_lossy(&bytes), ignored) {
+                    files.push((name, bytes));
+                }
+            }
+            Err(error) => {
+                let (key, message) = ("(file)".to_owned(), format!("cannot read it: {error}"));
+                faults.push(Fault { file: name, key, message, help: "a file that this user may read".to_owned() });
+            }
         }
     }
-    running::read(&files).map_err(|faults| failure(folder, &faults))
+    let read = running::read_bytes(&files);
+    if faults.is_empty() {
+        return read.map_err(|faults| failure(folder, &faults));
+    }
+    faults.extend(read.err().unwrap_or_default());
+    Err(failure(folder, &faults))
 }
 
 /// Formats faults of configurations as one error: each with file, key and the value to write instead, those of one form
@@ -175,8 +200,12 @@ pub fn read_configs(folder: &Path, ignored: &[NamePattern]) -> Result<Vec<Switch
 pub fn failure(folder: &Path, faults: &[Fault]) -> Failure {
     let folder = if folder.is_dir() { folder } else { folder.parent().unwrap_or(Path::new("")) };
     let shown = |fault: &Fault| {
-        let path = folder.join(&fault.file);
-        format!("{}: {}: {} (write: {})", path.display(), fault.key, fault.message, fault.help)
+        let location = match running::origin(fault) {
+            FaultOrigin::File => format!("{}: {}", folder.join(&fault.file).display(), fault.key),
+            FaultOrigin::Folder => format!("{}: {}", folder.display(), fault.key),
+            FaultOrigin::Option => fault.key.clone(),
+        };
+        format!("{location}: {} (write: {})", fault.message, fault.help)
     };
     let groups = grouped::groups(faults);
     let lines = groups.iter().take(MOST_SHOWN).map(|group| {
@@ -286,7 +315,7 @@ pub fn check(source: Option<&str>, flags: &FabricFlags, asked: &RunningFlags, js
     let queues = asked.queue_map.binding();
     let headroom = |conditions: &Conditions| needed(conditions, asked.reaction);
     let asic = asic_table::read(&asked.asic_table)?;
-    let accepted_strict = asked.accept_strict.iter().fold(0, |bits, queue| bits | 1 << queue);
+    let accepted_strict = asked.accepted.bits();
     let paths = asked.forwarding.0;
     let options = Options { binding: queues, paths, headroom: &headroom, asic: asic.as_ref(), accepted_strict };
     let in_folder = |faults: Vec<Fault>| failure(folder, &faults);

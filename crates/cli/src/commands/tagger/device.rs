@@ -6,7 +6,9 @@
 
 use super::marks::{Trusted, parse_tag};
 use crate::commands::fabric::counterexample::{self, Simulated};
-use crate::commands::fabric::running::{LOAD_SEED, QueueMap, check_other_folder, failure, read_configs};
+use crate::commands::fabric::running::{
+    AcceptedQueues, LOAD_SEED, QueueMap, check_other_folder, failure, read_configs,
+};
 use crate::failure::Failure;
 use crate::output_folder::{OutputFolder, begin};
 use fabric::files::NamePattern;
@@ -39,6 +41,8 @@ pub struct DeviceArgs {
     /// marks of hosts must be lossy; or any tag of the rules.
     #[arg(long, requires = "running", value_enum, value_name = "TAGS", default_value = "first")]
     trust_hosts: Trusted,
+    #[command(flatten)]
+    accepted: AcceptedQueues,
     /// With --running: write scenarios of a cycle and of a starved queue of the configuration into this folder, and
     /// simulate them, as `tidegate fabric check --running` does with `--forwarding any`.
     #[arg(long, requires = "running", value_name = "DIR")]
@@ -109,11 +113,15 @@ impl DeviceArgs {
         let configs = read_configs(folder, ignored)?;
         let queues = self.queue_map.binding();
         let binding = Binding::new(fabric, &configs, queues).map_err(|faults| failure(folder, &faults))?;
+        let binding = binding.with_accepted_strict(self.accepted.bits());
+        let accepted = binding.accepted_strict().map_err(|fault| failure(folder, &[fault]))?;
         let mut tags = rules.lossless_tags.clone();
         tags.sort_unstable();
         let carried = self.carried(&tags)?;
         let lookup = Lookup { fabric, binding: &binding, carried: &carried, table: self.table(fabric, rules) };
-        Ok(Some(lookup.judge(&tags)))
+        let mut verdict = lookup.judge(&tags);
+        verdict.assumptions.extend(accepted);
+        Ok(Some(verdict))
     }
 
     /// Opens the folder of `--counterexample` before the proof starts, so that its errors are reported early.

@@ -153,8 +153,8 @@ fn two_ends_of_a_cable_that_disagree() {
     }
     let slow = end("leaf-1", "LeafRouter", "tor-1", 40_000, "5m");
     let message = fails(&join_config_db([tor, slow]));
-    let expected = "leaf-1.PORT.Ethernet0.speed: 40Gbps, but tor-1: PORT|Ethernet0.speed at the other end of the cable \
-                    is 100Gbps";
+    let expected = "leaf-1.PORT.Ethernet0.speed: is \"40000\", and tor-1: PORT|Ethernet0.speed at the other end of the \
+                    cable is \"100000\"";
     assert!(message.contains(expected), "{message}");
 }
 
@@ -252,7 +252,9 @@ fn lldp_tables_of_a_folder() {
     wrong[1].1 = sonic.replace("Ethernet0    leaf-1          Ethernet4 ", "Ethernet0    leaf-9          Ethernet4 ");
     let message = fails(&join(wrong).unwrap());
     assert!(
-        message.contains("spine-1.txt, line 4: spine-1 Ethernet0 is connected to leaf-1 Ethernet4 already"),
+        message.contains(
+            "spine-1.txt, line 4: connects spine-1 Ethernet0 to leaf-9 Ethernet4, and leaf-1.json.Ethernet4 "
+        ),
         "{message}"
     );
     let mut mixed = files;
@@ -324,7 +326,7 @@ fn batfish_netlab_and_gns3() {
             &batfish,
             "spine1\", \"interfaceName\": \"E2",
             "leaf1\", \"interfaceName\": \"E1",
-            "edges[3]: leaf1 E1 is connected to h1 e already",
+            "edges[3]: connects leaf1 E1 to h2 e, and edges[0] connects leaf1 E1 to h1 e: leaf1 E1 has two other ends",
         ),
         (netlab, "- leaf1-spine1", "- leaf1-spine7", "links[0]: `spine7` is no node"),
         (
