@@ -63,7 +63,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         id: "tagger/fig12",
         title: "pauses of a deadlock spread to every flow, and do not with tags",
         source: "Hu et al., Tagger: practical PFC deadlock prevention in data center networks (CoNEXT 2017), figure 12",
-        seconds: 1,
+        seconds: 20,
         quick_seconds: 1,
         choices: super::FIG12_CHOICES,
         run: super::fig12,
