@@ -423,3 +423,23 @@ fn strain_claims() -> Result<Vec<Claim>, Failure> {
     *known = Some(claims.clone());
     Ok(claims)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A setting whose flows start at line rate leaves out the choice of an increase before the first cut, which
+    /// scenarios refuse there.
+    #[test]
+    fn settings_at_line_rate_are_valid() {
+        let is_idle = |setting: &Setting| {
+            setting.label("initial rate") == "10 Gbps" && setting.label("increase before the first cut") == "no"
+        };
+        let setting = (0..SPACE.groups()).map(|group| SPACE.setting(group)).find(is_idle).unwrap();
+        let trial = Trial::new(true, None);
+        assert!(trial.setup(&ECCP_DUMBBELL, &setting.changes()).is_err());
+        trial.setup(&ECCP_DUMBBELL, &overridden(&setting, [])).unwrap();
+        let transport = transport(&setting, [("initial_rate", "\"2Gbps\"".to_owned())]);
+        assert!(transport.contains("increase_before_cut = false"), "{transport}");
+    }
+}

@@ -64,7 +64,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         title: "pauses of a deadlock spread to every flow, and do not with tags",
         source: "Hu et al., Tagger: practical PFC deadlock prevention in data center networks (CoNEXT 2017), figure 12",
         seconds: 20,
-        quick_seconds: 1,
+        quick_seconds: 4,
         choices: super::FIG12_CHOICES,
         run: super::fig12,
     },
