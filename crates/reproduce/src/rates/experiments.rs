@@ -128,7 +128,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         id: "hetflow/fig3.11",
         title: "38 flows at 100 Gbps under HetFlow and its peers",
         source: "thesis, figure 3.11",
-        seconds: 240,
+        seconds: 200,
         quick_seconds: 5,
         choices: hetflow_peers::CHOICES,
         run: hetflow_peers::hundred,

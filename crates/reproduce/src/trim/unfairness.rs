@@ -20,8 +20,8 @@ const SENDERS: u64 = 32;
 const RECEIVERS: u64 = 16;
 /// Wire bytes of a trimmed header, relative to those of a whole frame.
 const HEADER: f64 = 84.0 / 1520.0;
-/// Payload of a port at line rate in a window, in bytes: 1436 B of each 1520 B on the wire at 100 Gbps. Of the two lines
-/// that its senders offer, a share w passes whole and the rest as headers: w + (2 - w) h = 1.
+/// Payload of a port at line rate in a window, in bytes: 1436 B of each 1520 B on the wire at 100 Gbps. Of the two
+/// lines that its senders offer, a share w passes whole and the rest as headers: w + (2 - w) h = 1.
 const LINE_BYTES: f64 = 12.5e9 * 50e-6 * 1436.0 / 1520.0 * (1.0 - 2.0 * HEADER) / (1.0 - HEADER);
 /// Share of [`LINE_BYTES`] from which on a window counts: below it, a pipeline that sends alone is not unfair.
 const BUSY: f64 = 0.9;
