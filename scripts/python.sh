@@ -4,9 +4,9 @@
 #
 #   scripts/python.sh [--clusters]     with --clusters also those that need Dask and Ray, which are large
 #
-# Needs cargo, python3 with venv, and the Python registry once: what it installs goes to target/python-venv. Where that
-# cannot be had it says so and ends with exit code 0, or with 1 if TIDEGATE_MUST_RUN is set. The command is built too: the tests hold its bytes against those of
-# the package.
+# Needs cargo, python3 with venv, and once the Python registry, from which it installs into target/python-venv. Without the
+# registry the script prints this and ends with exit code 0, or with 1 if TIDEGATE_MUST_RUN is set. It builds the command too,
+# because the tests compare its results with those of the package.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-$PWD/target}

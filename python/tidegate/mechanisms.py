@@ -700,7 +700,7 @@ Eccp = TypedDict(
         "initial_slope_variance": float,
         "initial_offset_variance": float,
         "cnp": str,
-        "climb_before_cut": bool,
+        "increase_before_cut": bool,
         "byte_counter": str,
         "increase_timer": str,
         "recovery_stages": int,

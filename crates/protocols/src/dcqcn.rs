@@ -67,7 +67,7 @@ parameters! {
     }
     /// Parameters of the rate recovery.
     group recovery: RecoveryParameters {
-        hyper_by_stage: false, half_after_recovery: false, additive_after: 0, hyper_after: 1, climb_before_cut: true,
+        hyper_by_stage: false, half_after_recovery: false, additive_after: 0, hyper_after: 1, increase_before_cut: true,
     } {
         byte_counter_bytes = "byte_counter" bytes, default "10MB",
             "bytes sent (frames without preamble and gap) per stage of the byte counter; 0B disables it",

@@ -64,6 +64,13 @@ fn of_roce(parameters: &RoceParameters, key: &str) -> Option<&'static str> {
         "reset_after" if !parameters.is_selective() && parameters.timeout.is_none() => {
             Some("a timeout, which is \"never\"")
         }
+        _ if starts_at_own_rate(parameters, key) => Some("an initial_rate below rate"),
         _ => parameters.control.idle(key),
     }
+}
+
+/// Returns whether `key` has an effect only on flows that start below their maximum rate, and flows start at theirs.
+fn starts_at_own_rate(parameters: &RoceParameters, key: &str) -> bool {
+    let Some((parameter, initial)) = parameters.control.needs_lower_start() else { return false };
+    parameter == key && parameters.connection.rate.is_some_and(|rate| initial >= rate)
 }

@@ -49,6 +49,11 @@ pub trait ControlSettings: OwnParameters {
     fn idle(&self, _key: &str) -> Option<&'static str> {
         None
     }
+    /// Returns a parameter with a value that has an effect only on flows that start below their maximum rate, and the
+    /// rate at which flows start; `None` if no parameter has such a value.
+    fn needs_lower_start(&self) -> Option<(&'static str, Rate)> {
+        None
+    }
     /// Minimum port rate that the rate control supports, with the parameter that causes this limit.
     fn least_line_rate(&self) -> Option<(&'static str, Rate)> {
         None

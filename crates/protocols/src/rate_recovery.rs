@@ -23,7 +23,7 @@ pub struct RecoveryParameters {
     /// Stages after fast recovery from which hyper increase begins, counted by the counter with fewer stages.
     pub hyper_after: u32,
     /// Whether a flow that starts below the maximum rate rises in stages before its first cut.
-    pub climb_before_cut: bool,
+    pub increase_before_cut: bool,
     /// Step of the target rate per stage of additive increase.
     pub additive_increase: Rate,
     /// Step of the target rate per stage of hyper increase.
@@ -66,12 +66,12 @@ impl RateRecovery {
     }
 
     /// Creates the state of a flow that starts at time `at` with rate `initial`, at most `line`. If the rate is below
-    /// `line`, it rises in stages, as after a cut, unless `climb_before_cut` is `false`.
+    /// `line`, it rises in stages, as after a cut, unless `increase_before_cut` is `false`.
     pub fn starting(parameters: &RecoveryParameters, initial: Rate, line: Rate, at: Time) -> Self {
-        let climbs = parameters.climb_before_cut;
-        let by_timer = climbs && initial < line && parameters.timer > Time::ZERO;
+        let increases = parameters.increase_before_cut;
+        let by_timer = increases && initial < line && parameters.timer > Time::ZERO;
         let stage_end = if by_timer { at.saturating_add(parameters.timer) } else { Time::MAX };
-        let timer_stage = if climbs { 0 } else { UNCUT };
+        let timer_stage = if increases { 0 } else { UNCUT };
         Self { current: initial, target: initial, stage_end, timer_stage, ..Self::new(line) }
     }
 
@@ -193,7 +193,7 @@ mod tests {
             stages: 5,
             additive_after: 0,
             hyper_after: 1,
-            climb_before_cut: true,
+            increase_before_cut: true,
             additive_increase: Rate::from_mbps(40),
             hyper_increase: Rate::from_mbps(400),
             hyper_by_stage: false,
@@ -307,9 +307,9 @@ mod tests {
     /// From 2 of 10 Gbps, three stages of the timer and two of the byte counter: the target stays at 2 Gbps. After a
     /// cut to 1 Gbps, one stage of each leads to 1.5 and 1.75 Gbps.
     #[test]
-    fn a_flow_climbs_before_its_first_cut_only_if_it_may() {
-        let run = |climb_before_cut| {
-            let p = RecoveryParameters { climb_before_cut, stages: 1, ..parameters() };
+    fn a_flow_increases_before_its_first_cut_only_if_set() {
+        let run = |increase_before_cut| {
+            let p = RecoveryParameters { increase_before_cut, stages: 1, ..parameters() };
             let (initial, line) = (Rate::from_gbps(2), Rate::from_gbps(10));
             let mut flow = RateRecovery::starting(&p, initial, line, Time::ZERO);
             flow.advance(&p, Time::from_us(3 * 55));

@@ -351,6 +351,15 @@ impl TransportParameters {
         }
     }
 
+    /// Returns a parameter with a value that has an effect only on flows that start below their maximum rate, and the
+    /// rate at which flows start; `None` if no parameter has such a value.
+    pub fn needs_lower_start(&self) -> Option<(&'static str, Rate)> {
+        match self {
+            TransportParameters::Roce(parameters) => parameters.control.needs_lower_start(),
+            _ => None,
+        }
+    }
+
     /// Minimum port rate of a host that the transport supports, with the parameter that causes this limit.
     pub fn least_line_rate(&self) -> Option<(&'static str, Rate)> {
         match self {

@@ -8,12 +8,14 @@
 mod bg;
 mod check;
 mod deadlock;
+mod digest;
 mod dtscoe;
 mod equations;
 pub mod errata;
 mod failure;
 mod florax;
 mod growth;
+mod interval;
 pub mod mutation;
 mod pabo;
 mod papers;

@@ -6,11 +6,13 @@
 //!  each parameter x {-20 %, +20 %}  --> experiments that have it, the fastest first, until one of these claims fails
 //! ```
 //!
-//! A parameter that no claim depends on is either irrelevant to the paper, or not tested by the claims.
+//! A parameter without an effect on any result is not a parameter of a claim, and is counted apart. A parameter with an
+//! effect that no claim depends on is not tested by the claims.
 
 mod report;
 
 use crate::check::{Kind, Outcome};
+use crate::digest;
 use crate::failure::Failure;
 use crate::papers::choose;
 pub use crate::parameters::Mutation;
@@ -36,6 +38,9 @@ pub enum Effect {
     },
     /// No claim that holds with the unchanged parameters fails.
     NotCaught,
+    /// Every experiment with this parameter has the same results as with the unchanged parameters: no claim depends on
+    /// it.
+    None,
     /// Every experiment with this parameter returns an error (such as an invalid scenario) or panics.
     Refused {
         /// Error of the first such experiment.
@@ -48,6 +53,7 @@ pub enum Effect {
 struct Baseline {
     experiment: &'static Experiment,
     holding: BTreeSet<String>,
+    digest: u64,
     parameters: BTreeMap<String, BTreeSet<String>>,
 }
 
@@ -85,10 +91,12 @@ fn claims(trial: &Trial, outcome: Outcome) -> BTreeSet<String> {
 impl Paper {
     fn baseline(experiment: &'static Experiment, quick: bool, citation: &'static str) -> Result<Baseline, Failure> {
         let mut trial = Trial::with_parameters(quick, Parameters::Listed { citation, found: RefCell::default() });
+        digest::start();
         (experiment.run)(&mut trial)?;
         let Parameters::Listed { found, .. } = trial.parameters() else { unreachable!("set two lines above") };
         let parameters = found.borrow().clone();
-        Ok(Baseline { experiment, holding: claims(&trial, Outcome::Holds), parameters })
+        let (holding, digest) = (claims(&trial, Outcome::Holds), digest::of(&trial));
+        Ok(Baseline { experiment, holding, digest, parameters })
     }
 
     /// Runs the experiments with unchanged parameters. `name` is the name of a paper, or the id of one experiment.
@@ -131,7 +139,7 @@ impl Paper {
     /// Runs those experiments whose scenarios have the parameter, with `mutation` applied, until a claim fails that
     /// holds without it.
     pub fn judge(&self, mutation: &Mutation) -> Effect {
-        let (mut refused, mut is_judged) = (None, false);
+        let (mut refused, mut is_judged, mut is_equal) = (None, false, true);
         let with_parameter = self.baselines.iter().filter(|baseline| baseline.parameters.contains_key(&mutation.key));
         for baseline in with_parameter {
             let (mutation, citation) = (mutation.clone(), self.citation);
@@ -139,6 +147,7 @@ impl Paper {
             let mut trial = Trial::with_parameters(self.quick, parameters);
             // An experiment may panic, because it may assume properties of its unchanged scenarios, such as a number
             // of samples.
+            digest::start();
             let result = catch_unwind(AssertUnwindSafe(|| (baseline.experiment.run)(&mut trial)));
             match result {
                 Ok(Ok(())) => is_judged = true,
@@ -151,6 +160,7 @@ impl Paper {
                     continue;
                 }
             }
+            is_equal &= digest::of(&trial) == baseline.digest;
             let failing = claims(&trial, Outcome::Fails);
             if let Some(claim) = baseline.holding.intersection(&failing).next() {
                 return Effect::Caught { experiment: baseline.experiment.id.to_owned(), claim: claim.clone() };
@@ -158,6 +168,7 @@ impl Paper {
         }
         match refused {
             Some(error) if !is_judged => Effect::Refused { error },
+            None if is_judged && is_equal => Effect::None,
             _ => Effect::NotCaught,
         }
     }
@@ -167,8 +178,7 @@ impl Paper {
 mod tests {
     use super::*;
 
-    /// One flow between two hosts: its completion time depends on the rate of the links, so reducing the rate by 20 %
-    /// makes a claim fail. Keys of classes and the duration are not mutated.
+    /// Keys of classes and the duration are not mutated.
     /// The completion time of one flow over one link depends on the payload of its frames.
     #[test]
     fn a_changed_payload_is_caught_and_a_name_is_not_mutated() {
@@ -178,6 +188,9 @@ mod tests {
         let payload = Mutation { key: "host.transport.payload".to_owned(), percent: -20 };
         assert!(mutations.contains(&payload), "{mutations:?}");
         assert!(matches!(paper.judge(&payload), Effect::Caught { .. }), "{:?}", paper.judge(&payload));
+        // The experiment measures one flow, so a parameter of lost frames has no effect.
+        let timeout = mutations.iter().find(|mutation| mutation.key == "host.transport.timeout");
+        assert_eq!(timeout.map(|mutation| paper.judge(mutation)), Some(Effect::None), "{mutations:?}");
         let unknown = Mutation { key: "host.transport.none".to_owned(), percent: -20 };
         assert_eq!(paper.judge(&unknown), Effect::NotCaught);
     }

@@ -67,6 +67,8 @@ const SEARCHES: [(&str, &str); 1] = [("eccp", include_str!("../experiments/eccp/
 /// The part of a search's summary from which classes follow.
 #[derive(Debug, Deserialize)]
 struct Summary {
+    #[cfg(test)]
+    revision: u32,
     figures: Vec<SearchedFigure>,
 }
 
@@ -233,6 +235,16 @@ mod tests {
             assert_eq!(read(&text).unwrap()[0].because, Some((class, "README.md")));
         }
         assert_eq!(read("# nothing fails\n").unwrap(), []);
+    }
+
+    /// A new revision of the judgement needs a new search: classes do not follow from one of another revision.
+    #[test]
+    fn summaries_are_of_the_current_judgement() {
+        for (paper, text) in SEARCHES {
+            let summary: Summary = serde_json::from_str(text).unwrap();
+            let space = crate::papers::SPACES.iter().find(|space| space.paper == paper).unwrap();
+            assert_eq!(summary.revision, space.revision, "repeat the search of {paper}: its judgement is another one");
+        }
     }
 
     /// The class of a searched figure is that of the search: nothing else can be written. A slip of the paper needs no

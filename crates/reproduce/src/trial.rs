@@ -3,6 +3,7 @@
 use super::check::{Check, Kind};
 use super::parameters::Parameters;
 use super::registry::{self, Choice, Source};
+use crate::digest;
 use crate::failure::Failure;
 use fabric::NodeId;
 use lab::LabError;
@@ -190,7 +191,7 @@ impl TrialResult {
         let mut result = TrialResult { warm_up: setup.warm_up, duration: setup.duration, ..TrialResult::default() };
         let mut simulation = simulation(setup, source)?;
         simulation.run(&mut result);
-        result.summary = simulation.finish(&mut result, false);
+        result.summary = finish(&mut simulation, &mut result);
         result.pauses.sort_unstable();
         result.control_frames = simulation.counters(simulation.now()).control_sent;
         result.buffer_peak_bytes = simulation.buffer_peak_bytes();
@@ -226,4 +227,11 @@ impl TrialResult {
 /// If the setup does not describe a valid network.
 pub fn simulation(setup: Setup, source: &Source) -> Result<Simulation, Failure> {
     Simulation::new(setup).map_err(|error| LabError::Model { path: source.name.into(), error }.into())
+}
+
+/// Ends a simulation and returns its outcome.
+pub fn finish(simulation: &mut Simulation, watcher: &mut impl Watcher) -> Outcome {
+    let outcome = simulation.finish(watcher, false);
+    digest::add(&outcome);
+    outcome
 }

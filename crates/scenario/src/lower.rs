@@ -421,14 +421,24 @@ impl Scenario {
             context.warn("switch.flow_control.priorities", message);
         }
         let sends = plan.flows.iter().any(|flow| flow.load == Load::Transport) || !plan.arrivals.is_empty();
-        let slowest = fabric.hosts().len() as u32;
-        let slowest = (0..slowest).map(|host| host_rate(&fabric, host)).min();
+        let rates = (0..fabric.hosts().len() as u32).map(|host| host_rate(&fabric, host));
+        let (slowest, fastest) = (rates.clone().min(), rates.max());
         for (key, kind, transport) in parts.transports().into_iter().filter(|_| sends) {
             if let (Some((parameter, least)), Some(slowest)) = (transport.least_line_rate(), slowest)
                 && least > slowest
             {
                 let message = format!("{least} is more than the {slowest} of a host's port");
                 context.fail(&format!("{key}.{parameter}"), message, Some(format!("write {slowest} or less")));
+            }
+            if let (Some((parameter, initial)), Some(fastest)) = (transport.needs_lower_start(), fastest)
+                && initial >= fastest
+            {
+                let message = format!("no effect: flows start at {initial}, and no port of a host is faster");
+                context.fail(
+                    &format!("{key}.{parameter}"),
+                    message,
+                    Some(format!("write an initial_rate below {fastest}")),
+                );
             }
             match transport.needs() {
                 SwitchSupport::Marks if !parts.marks() => {

@@ -374,7 +374,12 @@ noise_offset = 0.01
 initial_slope_variance = 1
 initial_offset_variance = 100
 increase_timer = "5ms"
+initial_rate = "2Gbps"
+rate = "5Gbps"
+increase_before_cut = false
 "#;
+
+const BEFORE_CUT: &str = "increase_before_cut = false";
 
 #[test]
 fn eccp() {
@@ -393,6 +398,9 @@ fn eccp() {
         (r#"probe_class = 3"#,             r#"probe_class = 8"#,              "", &["a class from 0 to 7"]),
         (r#"min_probe_rate = "50Mbps""#,   r#"min_probe_rate = "11Gbps""#,    "", &["11Gbps", "10Gbps"]),
         (r#"min_probe_rate = "50Mbps""#,   r#"min_probe_rate = "0bps""#,      "", &["a rate is positive"]),
+        (r#"initial_rate = "2Gbps""#,      r#"initial_rate = "line""#,        BEFORE_CUT, &["an initial_rate below"]),
+        (r#"initial_rate = "2Gbps""#,      r#"initial_rate = "5Gbps""#,       BEFORE_CUT, &["below rate"]),
+        ("initial_rate = \"2Gbps\"\nrate = \"5Gbps\"", r#"initial_rate = "10Gbps""#, BEFORE_CUT, &["start at 10Gbps"]),
         (r#"noise_slope = 0.00001"#,       r#"noise_slope = 0"#,              "", &["a number above 0"]),
         (r#"noise_offset = 0.01"#,         r#"noise_offset = -0.01"#,         "", &["a number above 0"]),
         (r#"initial_slope_variance = 1"#,  r#"initial_slope_variance = -1"#,  "", &["a number above 0"]),

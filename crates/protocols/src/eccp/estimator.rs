@@ -133,7 +133,7 @@ impl Estimator {
         slope: f64,
     ) -> f64 {
         if strain < parameters.strain_threshold {
-            self.best.add(number, mu);
+            self.best.add(number, mu, parameters.best_trains);
             return self.best.gbps(number, parameters.best_trains);
         }
         let best = self.best.gbps(number, parameters.best_trains);

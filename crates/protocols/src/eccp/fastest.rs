@@ -11,8 +11,12 @@ pub struct FastestTrain {
 }
 
 impl FastestTrain {
-    /// Adds the unstrained train `number` at `gbps`.
-    pub fn add(&mut self, number: u64, gbps: f64) {
+    /// Adds the unstrained train `number` at `gbps`. `last` is the range of [`FastestTrain::gbps`]; with 0 only the
+    /// fastest train is kept.
+    pub fn add(&mut self, number: u64, gbps: f64, last: u32) {
+        if last == 0 && self.trains.front().is_some_and(|&(_, fastest)| fastest >= gbps) {
+            return;
+        }
         while self.trains.back().is_some_and(|&(_, slower)| slower <= gbps) {
             self.trains.pop_back();
         }
@@ -42,7 +46,7 @@ mod tests {
             let rates = [0.3, 0.9, 0.5, 0.4, 0.6].into_iter().zip(1..);
             rates
                 .map(|(gbps, number)| {
-                    fastest.add(number, gbps);
+                    fastest.add(number, gbps, last);
                     fastest.gbps(number, last)
                 })
                 .collect::<Vec<f64>>()
@@ -53,7 +57,20 @@ mod tests {
         assert_eq!(over(1), [0.3, 0.9, 0.5, 0.4, 0.6]);
         // Strained trains count too: after train 9 none of the last three was unstrained.
         let mut fastest = FastestTrain::default();
-        fastest.add(6, 0.6);
+        fastest.add(6, 0.6, 3);
         assert_eq!([fastest.gbps(8, 3), fastest.gbps(9, 3)], [0.6, 0.0]);
+    }
+
+    /// Trains of falling rates: without a range, slower trains are not kept.
+    #[test]
+    fn only_the_maximum_is_kept_without_a_range() {
+        for (last, kept) in [(0, 1), (3, 3)] {
+            let mut fastest = FastestTrain::default();
+            for number in 1..=1000 {
+                fastest.add(number, 1.0 / number as f64, last);
+                fastest.gbps(number, last);
+            }
+            assert_eq!(fastest.trains.len(), kept);
+        }
     }
 }

@@ -127,8 +127,8 @@ parameters! {
     }
     /// Parameters of the rate recovery.
     group recovery: RecoveryParameters { hyper_by_stage: false, half_after_recovery: true } {
-        climb_before_cut = "climb_before_cut" switch, default "true",
-            "a flow that starts below its maximum rate rises in stages before its first cut",
+        increase_before_cut = "increase_before_cut" switch, default "true",
+            "a flow that starts below its maximum rate increases its rate in stages before its first cut",
             "choice of this project; thesis, algorithms 1 and 2: false (SelfIncreaseStarted)";
         byte_counter_bytes = "byte_counter" bytes, default "750KB",
             "bytes sent (frames without preamble and gap) per stage of the byte counter, half of it after fast \
@@ -201,8 +201,14 @@ impl ControlSettings for EccpParameters {
         match key {
             _ if of_trains && self.measures() => Some("estimate = \"trains\""),
             "count_probes" if !self.measures() => Some("estimate = \"measured\""),
+            "increase_before_cut" if self.initial_rate.is_none() => Some("an initial_rate below that of the port"),
             _ => None,
         }
+    }
+
+    fn needs_lower_start(&self) -> Option<(&'static str, Rate)> {
+        let initial = self.initial_rate.filter(|_| !self.recovery.increase_before_cut)?;
+        Some(("increase_before_cut", initial))
     }
 
     fn least_line_rate(&self) -> Option<(&'static str, Rate)> {

@@ -39,7 +39,7 @@ parameters! {
     }
     /// Parameters of the rate recovery.
     group recovery: RecoveryParameters {
-        hyper_by_stage: true, half_after_recovery: true, additive_after: 0, hyper_after: 1, climb_before_cut: true,
+        hyper_by_stage: true, half_after_recovery: true, additive_after: 0, hyper_after: 1, increase_before_cut: true,
     } {
         byte_counter_bytes = "byte_counter" bytes, default "150KB",
             "bytes sent (frames without preamble and gap) per stage of the byte counter, half of it after fast \

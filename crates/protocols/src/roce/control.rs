@@ -137,6 +137,14 @@ macro_rules! controls {
                 }
             }
 
+            /// See [`ControlSettings::needs_lower_start`].
+            pub(crate) fn needs_lower_start(&self) -> Option<(&'static str, Rate)> {
+                match self {
+                    ControlParameters::Fixed => None,
+                    $(ControlParameters::$name(parameters) => parameters.needs_lower_start(),)+
+                }
+            }
+
             /// See [`ControlSettings::least_line_rate`].
             pub(crate) fn least_line_rate(&self) -> Option<(&'static str, Rate)> {
                 match self {

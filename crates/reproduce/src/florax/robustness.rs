@@ -32,7 +32,7 @@ pub fn cables(trial: &mut Trial) -> Result<(), Failure> {
 
 /// Runs the experiment `florax/xon-loss`.
 pub fn xon_loss(trial: &mut Trial) -> Result<(), Failure> {
-    let mut rows = Vec::new();
+    let (mut rows, mut without_loss) = (Vec::new(), 0.0);
     for (loss, expiry) in [("0", "20ms"), ("0.01", "20ms"), ("0.1", "20ms"), ("0.3", "20ms"), ("0.3", "1000s")] {
         let changes = [
             ("fabric.control_loss", loss.to_owned()),
@@ -50,9 +50,13 @@ pub fn xon_loss(trial: &mut Trial) -> Result<(), Failure> {
             let note = "\"restored when this time expires or XON is received\"; 60 MB take 5.1 s without loss";
             let check = Check::exact(name, "files", done, Relation::Equal, 3.0).note(note);
             trial.check(check.consistency_if(loss == "0"));
-            let name = format!("{loss} of control frames lost: XOFFs that end by expiry");
-            let expired = Check::exact(name, "XOFFs", pressure.expiries as f64, Relation::Above, 0.0);
-            trial.check(expired.consistency());
+            let expired = 100.0 * pressure.expiries as f64 / pressure.xoffs as f64;
+            if loss == "0" {
+                without_loss = expired;
+            } else {
+                let name = format!("{loss} of control frames lost: share of XOFFs that end by expiry, against no loss");
+                trial.check(Check::new(name, "%", expired, Relation::Above, without_loss, 0.0).consistency());
+            }
         } else {
             let name = format!("negative control: {loss} lost, no expiry: files that arrive within 10 s");
             trial.check(Check::exact(name, "files", done, Relation::Below, 3.0).consistency());

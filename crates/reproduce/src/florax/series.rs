@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::plot::bars;
 use crate::registry::Source;
-use crate::trial::{Trial, simulation};
+use crate::trial::{Trial, finish, simulation};
 use model::Outcome;
 use model::Watcher;
 use model::parameters::Setup;
@@ -72,7 +72,7 @@ impl Series {
         let mut series = Series { end: setup.duration, ..Series::default() };
         let mut simulation = simulation(setup, source)?;
         simulation.run(&mut series);
-        series.summary = simulation.finish(&mut series, false);
+        series.summary = finish(&mut simulation, &mut series);
         Ok(series)
     }
 

@@ -16,6 +16,8 @@ pub struct MutationReport {
     claims: usize,
     caught: usize,
     not_caught: usize,
+    /// Number of mutations without an effect on any result.
+    no_effect: usize,
     refused: usize,
     /// Number of mutations that were not run because the program was interrupted.
     not_run: usize,
@@ -39,6 +41,7 @@ impl MutationReport {
         let count = |wanted: fn(&Effect) -> bool| effects.iter().filter(|(_, effect)| wanted(effect)).count();
         let caught = count(|effect| matches!(effect, Effect::Caught { .. }));
         let not_caught = count(|effect| matches!(effect, Effect::NotCaught));
+        let no_effect = count(|effect| matches!(effect, Effect::None));
         let refused = count(|effect| matches!(effect, Effect::Refused { .. }));
         let mutated = |(mutation, effect): (Mutation, Effect)| {
             let values = paper.values(&mutation.key).into_iter().collect();
@@ -46,11 +49,11 @@ impl MutationReport {
         };
         let mutations = effects.into_iter().map(mutated).collect();
         let (claims, quick, paper) = (paper.claims(), paper.quick, paper.name.clone());
-        MutationReport { paper, quick, claims, caught, not_caught, refused, not_run, mutations }
+        MutationReport { paper, quick, claims, caught, not_caught, no_effect, refused, not_run, mutations }
     }
 
     /// Returns the report as text: a table with one row per parameter, and the proportion of mutations that make a
-    /// claim fail, among those that are not refused.
+    /// claim fail, among those that have an effect and are not refused.
     pub fn text(&self) -> String {
         let mut rows: BTreeMap<&str, (&[String], BTreeMap<i32, &Effect>)> = BTreeMap::new();
         for mutated in &self.mutations {
@@ -60,6 +63,7 @@ impl MutationReport {
         let cell = |effect: Option<&&Effect>| match effect {
             Some(Effect::Caught { experiment, .. }) => experiment.clone(),
             Some(Effect::NotCaught) => "NOT CAUGHT".to_owned(),
+            Some(Effect::None) => "no effect".to_owned(),
             Some(Effect::Refused { .. }) => "refused".to_owned(),
             None => "-".to_owned(),
         };
@@ -86,10 +90,12 @@ impl MutationReport {
         let share = if judged > 0 { 100.0 * self.caught as f64 / judged as f64 } else { 0.0 };
         let _ = writeln!(
             text,
-            "{}: {} of {judged} mutations make one of {} claims fail ({share:.0} %); {} refused{}",
+            "{}: {} of {judged} mutations with an effect make one of {} claims fail ({share:.0} %); {} without an \
+             effect, {} refused{}",
             self.paper,
             self.caught,
             self.claims,
+            self.no_effect,
             self.refused,
             if self.quick { "; shortened runs" } else { "" },
         );

@@ -4,7 +4,7 @@ use crate::check::{Check, Relation};
 use crate::failure::Failure;
 use crate::plot::bars;
 use crate::registry::{Choice, PABO_EXAMPLE, PABO_TREE};
-use crate::trial::{Trial, TrialResult, simulation};
+use crate::trial::{Trial, TrialResult, finish, simulation};
 use fabric::{Fabric, NodeId};
 use model::{QueueSample, Watcher};
 use record::bounces::BounceSummary;
@@ -266,7 +266,7 @@ pub fn peaks(trial: &mut Trial) -> Result<(), Failure> {
     let mut samples = SampleSeries::default();
     let mut simulation = simulation(setup, &PABO_TREE)?;
     simulation.run(&mut samples);
-    let summary = simulation.finish(&mut samples, false);
+    let summary = finish(&mut simulation, &mut samples);
     let ports = [("S4", "S7"), ("S5", "S7"), ("S6", "S7"), ("S7", "H4")];
     let pair = |(node, peer): (&str, &str)| [false, true].map(|bounced| samples.of(&fabric, node, peer, bounced));
     let pairs = ports.map(pair);
@@ -340,7 +340,7 @@ pub fn example(trial: &mut Trial) -> Result<(), Failure> {
         let mut samples = SampleSeries::default();
         let mut simulation = simulation(setup, &PABO_EXAMPLE)?;
         simulation.run(&mut samples);
-        let summary = simulation.finish(&mut samples, false);
+        let summary = finish(&mut simulation, &mut samples);
         let bounces = summary.bounces.clone().unwrap_or_default();
         let counts = [
             at(&bounces, "S3"),

@@ -3,7 +3,7 @@
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
 use crate::registry::MD1;
-use crate::trial::{Trial, TrialResult, simulation};
+use crate::trial::{Trial, TrialResult, finish, simulation};
 use lab::statistics::{Confidence, Interval, interval};
 use model::Watcher;
 use text::{Layout, table};
@@ -52,7 +52,7 @@ fn waits(trial: &Trial, load: f64, frames: u64) -> Result<(Interval, u64), Failu
     let (mut count, mut total_ns) = (0, 0.0);
     while means.len() < BATCHES as usize {
         let ended = simulation.run(&mut batches);
-        let delay = simulation.finish(&mut model::NullWatcher, false).delay_ns.unwrap_or_default();
+        let delay = finish(&mut simulation, &mut model::NullWatcher).delay_ns.unwrap_or_default();
         let (frames, sum_ns) = (delay.count - count, delay.mean * delay.count as f64 - total_ns);
         (count, total_ns) = (delay.count, delay.mean * delay.count as f64);
         means.push((sum_ns / frames as f64 - FIXED_NS) / SERVICE_NS);

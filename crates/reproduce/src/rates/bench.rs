@@ -3,7 +3,7 @@
 
 use crate::failure::Failure;
 use crate::registry::Source;
-use crate::trial::{Trial, simulation};
+use crate::trial::{Trial, finish, simulation};
 use fabric::{Fabric, NodeId};
 use model::parameters::Setup;
 use model::{Outcome, QueueSample, Watcher};
@@ -86,7 +86,7 @@ impl Bench {
         };
         let mut simulation = simulation(setup, source)?;
         simulation.run(&mut bench);
-        bench.summary = simulation.finish(&mut bench, false);
+        bench.summary = finish(&mut simulation, &mut bench);
         Ok(bench)
     }
 

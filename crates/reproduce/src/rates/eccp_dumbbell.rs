@@ -19,7 +19,7 @@ pub const CHOICES: &[Choice] = &[
     Choice { source: &ECCP_DUMBBELL, key: "host.transport.payload_deviation", alternatives: &["150B"] },
     Choice { source: &ECCP_DUMBBELL, key: "host.transport.estimate", alternatives: &["trains"] },
     Choice { source: &ECCP_DUMBBELL, key: "host.transport.count_probes", alternatives: &["false"] },
-    Choice { source: &ECCP_DUMBBELL, key: "host.transport.climb_before_cut", alternatives: &["false"] },
+    Choice { source: &ECCP_DUMBBELL, key: "host.transport.increase_before_cut", alternatives: &["false"] },
     Choice { source: &ECCP_DUMBBELL, key: "host.transport.additive_after", alternatives: &["1"] },
     Choice { source: &ECCP_DUMBBELL, key: "host.transport.hyper_after", alternatives: &["0"] },
 ];

@@ -80,7 +80,8 @@ pub fn strains(trial: &mut Trial) -> Result<(), Failure> {
             let mu = 9.5 * step as f64 / steps as f64;
             points.push((mu, strain(trial, free, mu)?));
         }
-        let below = points.iter().filter(|point| point.0 < 0.95 * free).map(|point| point.1.abs()).fold(0.0, f64::max);
+        let below = points.iter().filter(|point| point.0 < 0.95 * free).map(|point| point.1.abs());
+        let below = below.reduce(f64::max).unwrap_or(f64::NAN);
         let knee = knee(&points);
         let name = format!("{free} Gbps available: where strain begins, off it");
         trial.check(Check::new(name, "%", 100.0 * (knee / free - 1.0).abs(), Relation::AtMost, 5.0, 0.0));
@@ -88,7 +89,8 @@ pub fn strains(trial: &mut Trial) -> Result<(), Failure> {
         trial.check(Check::new(name, "1", below, Relation::Below, 0.01, 0.0));
         // At a FIFO queue, the strain of a train with rate mu is (total arrival rate - service rate) / service rate.
         let above = points.iter().filter(|point| point.0 > 1.05 * free);
-        let off = above.map(|&(mu, strain)| (strain - (mu - free) / 10.0).abs()).fold(0.0, f64::max);
+        let off = above.map(|&(mu, strain)| (strain - (mu - free) / 10.0).abs());
+        let off = off.reduce(f64::max).unwrap_or(f64::NAN);
         let name = format!("{free} Gbps available: strain of faster trains off (mu - available) / C, the most");
         trial.check(Check::new(name, "1", off, Relation::Below, 0.01, 0.0));
         rows.push(vec![format!("{free}"), format!("{knee:.3}"), format!("{below:.4}"), format!("{off:.4}")]);

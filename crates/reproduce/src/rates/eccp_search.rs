@@ -182,7 +182,7 @@ pub static SPACE: Space = Space {
         OpenChoice {
             name: "increase before the first cut",
             source: "figure 2.7: yes; algorithm 2: no (SelfIncreaseStarted)",
-            alternatives: &[one("yes", &[]), one("no", &[("host.transport.climb_before_cut", "false")])],
+            alternatives: &[one("yes", &[]), one("no", &[("host.transport.increase_before_cut", "false")])],
         },
         OpenChoice {
             name: "least rate",
@@ -330,6 +330,23 @@ fn overridden<const N: usize>(setting: &Setting, own: [(&'static str, String); N
     let mut changes = setting.changes();
     changes.retain(|(key, _)| own.iter().all(|(other, _)| other != key));
     changes.extend(own);
+    without_idle(changes)
+}
+
+/// Rate of the ports of hosts in Gbps.
+const PORT_GBPS: f64 = 10.0;
+
+/// Removes the choice of an increase before the first cut if flows start at their maximum rate, where it has no effect
+/// and scenarios refuse it.
+fn without_idle(mut changes: Vec<(&'static str, String)>) -> Vec<(&'static str, String)> {
+    let gbps = |name: &str| {
+        let (_, value) = changes.iter().find(|(key, _)| key.rsplit('.').next() == Some(name))?;
+        value.trim_matches('"').strip_suffix("Gbps")?.parse::<f64>().ok()
+    };
+    let most = gbps("rate").unwrap_or(PORT_GBPS).min(PORT_GBPS);
+    if gbps("initial_rate").is_some_and(|initial| initial >= most) {
+        changes.retain(|(key, _)| !key.ends_with("increase_before_cut"));
+    }
     changes
 }
 
@@ -337,11 +354,11 @@ fn overridden<const N: usize>(setting: &Setting, own: [(&'static str, String); N
 fn transport<const N: usize>(setting: &Setting, own: [(&'static str, String); N]) -> String {
     let of_setting = setting.changes().into_iter().filter_map(|(key, value)| {
         let key = key.strip_prefix("host.transport.")?;
-        own.iter().all(|(other, _)| *other != key).then(|| format!("{key} = {value}"))
+        own.iter().all(|(other, _)| *other != key).then_some((key, value))
     });
-    let of_setting: Vec<String> = of_setting.collect();
-    let own: Vec<String> = own.iter().map(|(key, value)| format!("{key} = {value}")).collect();
-    format!("{{ kind = \"eccp\", {} }}", [of_setting, own].concat().join(", "))
+    let pairs = without_idle(of_setting.chain(own.clone()).collect());
+    let pairs: Vec<String> = pairs.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    format!("{{ kind = \"eccp\", {} }}", pairs.join(", "))
 }
 
 /// Judges the claims of figures 2.19 and 2.21, of the overhead and of a new flow.
@@ -405,4 +422,24 @@ fn strain_claims() -> Result<Vec<Claim>, Failure> {
     let claims: Vec<Claim> = trial.checks.into_iter().map(|check| Claim { figure: "figure 2.19", check }).collect();
     *known = Some(claims.clone());
     Ok(claims)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A setting whose flows start at line rate leaves out the choice of an increase before the first cut, which
+    /// scenarios refuse there.
+    #[test]
+    fn settings_at_line_rate_are_valid() {
+        let is_idle = |setting: &Setting| {
+            setting.label("initial rate") == "10 Gbps" && setting.label("increase before the first cut") == "no"
+        };
+        let setting = (0..SPACE.groups()).map(|group| SPACE.setting(group)).find(is_idle).unwrap();
+        let trial = Trial::new(true, None);
+        assert!(trial.setup(&ECCP_DUMBBELL, &setting.changes()).is_err());
+        trial.setup(&ECCP_DUMBBELL, &overridden(&setting, [])).unwrap();
+        let transport = transport(&setting, [("initial_rate", "\"2Gbps\"".to_owned())]);
+        assert!(transport.contains("increase_before_cut = false"), "{transport}");
+    }
 }

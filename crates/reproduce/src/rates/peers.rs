@@ -2,6 +2,7 @@
 
 use super::bench::{Bench, deviation, jain, mean};
 use crate::failure::Failure;
+use crate::interval::confidence;
 use crate::registry::{HETFLOW_DUMBBELL, Source};
 use crate::trial::Trial;
 use model::parameters::Setup;
@@ -180,16 +181,9 @@ pub struct PeerResult {
     pub lost: f64,
 }
 
-/// Returns the mean of `pick` over seeds, and half the width of its 95 % confidence interval (Student's
-/// t-distribution).
+/// Returns the mean of `pick` over seeds, and half the width of its 95 % confidence interval.
 pub fn interval(result: &[PeerResult], pick: impl Fn(&PeerResult) -> f64) -> (f64, f64) {
-    // With 30 values or more the quantile is at most this.
-    const T_OF_30: f64 = 2.045;
-    const T: [f64; 10] = [f64::INFINITY, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
-    let values: Vec<f64> = result.iter().map(pick).collect();
-    let count = values.len() as f64;
-    let spread = deviation(&values) * libm::sqrt(count / (count - 1.0).max(1.0));
-    (mean(&values), T.get(values.len() - 1).copied().unwrap_or(T_OF_30) * spread / libm::sqrt(count))
+    confidence(&result.iter().map(pick).collect::<Vec<f64>>())
 }
 
 /// Results of all congestion controls of a case with all seeds.

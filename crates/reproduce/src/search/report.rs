@@ -16,6 +16,8 @@ const LISTED_PAIRS: usize = 20;
 pub struct SearchReport {
     /// Name of the paper.
     pub search: &'static str,
+    /// [Version](Space::revision) of the judgement.
+    pub revision: u32,
     /// Number of settings of the space.
     pub settings: u64,
     /// Number of settings that were judged.
@@ -85,6 +87,7 @@ impl SearchReport {
         }
         SearchReport {
             search: space.paper,
+            revision: space.revision,
             settings: space.settings(),
             judged: results.len(),
             dismissed: dismissed.len(),

@@ -10,7 +10,7 @@ use super::walk::Walker;
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
 use crate::registry::{Choice, TAGGER_TABLE6};
-use crate::trial::{Trial, simulation};
+use crate::trial::{Trial, finish, simulation};
 use fabric::routing::PathTable;
 use fabric::{Fabric, LinkId, NodeId};
 use model::Watcher;
@@ -171,7 +171,7 @@ fn run(setup: Setup, draw: &Draw) -> Result<Loss, Failure> {
     let mut sent = Sent { senders: &senders, bytes: 0 };
     let mut simulation = simulation(setup, &TAGGER_TABLE6)?;
     simulation.run(&mut sent);
-    let summary = simulation.finish(&mut sent, false);
+    let summary = finish(&mut simulation, &mut sent);
     let lossless = summary.packets.dropped.get("lossless queue full").copied().unwrap_or(0);
     let lost = summary.packets.dropped.get("queue full").copied().unwrap_or(0);
     Ok(Loss { sent: sent.bytes as f64 / frame_bytes, lost, lossless, deadlocks: u64::from(summary.deadlock.is_some()) })

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::registry::Source;
-use crate::trial::simulation;
+use crate::trial::{finish, simulation};
 use model::Outcome;
 use model::Watcher;
 use model::parameters::Setup;
@@ -41,7 +41,7 @@ impl Series {
         let mut series = Series { duration: setup.duration, ..Series::default() };
         let mut simulation = simulation(setup, source)?;
         simulation.run(&mut series);
-        series.summary = simulation.finish(&mut series, false);
+        series.summary = finish(&mut simulation, &mut series);
         Ok(series)
     }
 

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::registry::{Source, TRIM_START};
-use crate::trial::{Trial, simulation};
+use crate::trial::{Trial, finish, simulation};
 use model::Outcome;
 use model::Watcher;
 use model::parameters::{RecordParameters, Setup, TraceParameters};
@@ -48,14 +48,14 @@ impl Switch {
         self.changes_with(None)
     }
 
-    /// Returns the scenario overrides for this switch type, with header queues of `room`; `None` for those of the
+    /// Returns the scenario overrides for this switch type, with these header queues; `None` for those of the
     /// scenarios.
-    pub fn changes_with(self, room: Option<Room>) -> Changes {
+    pub fn changes_with(self, header_queue: Option<HeaderQueue>) -> Changes {
         let model = match self {
             Switch::Ideal => {
-                let Room { queue, full } = room.unwrap_or(Room::LARGE);
+                let HeaderQueue { limit, full } = header_queue.unwrap_or(HeaderQueue::LARGE);
                 let trim = format!(
-                    "{{ kind = \"trim\", size = \"64B\", header_class = 6, header_queue = \"{queue}\", \
+                    "{{ kind = \"trim\", size = \"64B\", header_class = 6, header_queue = \"{limit}\", \
                      header_full = \"{full}\" }}"
                 );
                 return vec![("switch.overload", trim)];
@@ -67,8 +67,8 @@ impl Switch {
             Switch::Tofino2 => "tofino2",
         };
         let own = vec![("switch.overload.model", model.to_owned())];
-        let header_queue = room.map(|Room { queue, full }| {
-            vec![("switch.overload.header_queue", queue.to_owned()), ("switch.overload.header_full", full.to_owned())]
+        let header_queue = header_queue.map(|HeaderQueue { limit, full }| {
+            vec![("switch.overload.header_queue", limit.to_owned()), ("switch.overload.header_full", full.to_owned())]
         });
         join(&[own, header_queue.unwrap_or_default()])
     }
@@ -76,17 +76,17 @@ impl Switch {
 
 /// Limit of the header queues, and the action for a header that exceeds it.
 #[derive(Clone, Copy, Debug)]
-pub struct Room {
-    pub queue: &'static str,
+pub struct HeaderQueue {
+    pub limit: &'static str,
     pub full: &'static str,
 }
 
-impl Room {
+impl HeaderQueue {
     /// That of the scenarios: no header is lost.
-    pub const LARGE: Room = Room { queue: "4MB", full: "drop" };
+    pub const LARGE: HeaderQueue = HeaderQueue { limit: "4MB", full: "drop" };
     /// That of the queue of htsim, with which the paper was simulated: twice the data queue (here 10 packets of
     /// 1500 B), and headers that exceed it return to their sender, as in NDP.
-    pub const HTSIM: Room = Room { queue: "30KB", full: "return" };
+    pub const HTSIM: HeaderQueue = HeaderQueue { limit: "30KB", full: "return" };
 }
 
 /// Returns the overrides for TCP with segments of `mss` over drop-tail switches with queues of 200 packets.
@@ -202,7 +202,7 @@ impl Seen {
         let mut simulation = simulation(setup, source)?;
         let mut seen = Seen::default();
         simulation.run(&mut seen);
-        seen.summary = simulation.finish(&mut seen, false);
+        seen.summary = finish(&mut simulation, &mut seen);
         seen.headers_us.sort_by(f64::total_cmp);
         seen.delays_us.sort_by(f64::total_cmp);
         Ok(seen)

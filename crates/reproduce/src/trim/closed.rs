@@ -7,6 +7,7 @@ use crate::failure::Failure;
 use crate::plot::bars;
 use crate::registry::TRIM_NDP;
 use crate::trial::{Trial, TrialResult};
+use model::parameters::PipelineParameters;
 use text::lines::{Panel, Scale};
 
 /// Results of one run with NDP.
@@ -83,8 +84,7 @@ fn by_senders(
 fn draw_periods(trial: &mut Trial, name: &str, senders: u64) -> Result<(), Failure> {
     // Congestion signals are per port and always recorded, so that the trace of one flow is enough.
     let seen = Seen::of(trial, &TRIM_NDP, &join(&[Switch::Tofino.changes(), vec![pairs(senders, 16)]]), &[0])?;
-    // 6 us is the response time in the scenario `trim/ndp.toml`.
-    let lines = vec![periods(&seen.signals, 64, 6.0)];
+    let lines = vec![periods(&seen.signals, 64, pessimistic_us(trial)?)];
     let panel = Panel { x: "time, us", y: "receiver", scale: Scale::Linear, lines };
     leave(trial, name, &format!("{senders} senders: when pipelines are pessimistic about a receiver's port"), &[panel]);
     Ok(())
@@ -159,6 +159,18 @@ fn pessimistic(trial: &Trial, senders: u64) -> Result<(f64, f64), Failure> {
     Ok(pessimistic_since(trial, senders)?.0)
 }
 
+/// Returns the parameters of the pipelines in `trim/ndp.toml`.
+fn pipelines(trial: &Trial) -> Result<PipelineParameters, Failure> {
+    let setup = trial.setup(&TRIM_NDP, &Switch::Tofino.changes())?;
+    let missing = || Failure::input("trim/ndp.toml has no pipelines".to_owned(), "it has pipelines".to_owned());
+    setup.switch.overload.pipelines().copied().ok_or_else(missing)
+}
+
+/// Returns the duration of the response to a signal in `trim/ndp.toml`, in us.
+fn pessimistic_us(trial: &Trial) -> Result<f64, Failure> {
+    Ok(pipelines(trial)?.control.pessimistic.as_ps() as f64 * 1e-6)
+}
+
 /// Returns the shares of [`pessimistic`], and the time in us at which the first signal acts.
 fn pessimistic_since(trial: &Trial, senders: u64) -> Result<((f64, f64), f64), Failure> {
     let windows = [("duration", format!("{}ns", (WINDOW_US * 1e3).round()))];
@@ -166,8 +178,9 @@ fn pessimistic_since(trial: &Trial, senders: u64) -> Result<((f64, f64), f64), F
     let shares = inside.switches.iter().flat_map(|switch| &switch.ports).map(|port| port.pessimistic_share);
     let first =
         inside.switches.iter().flat_map(|switch| &switch.pipelines).filter_map(|line| line.first_recirculated_ps);
-    // A signal acts 1 us after the deflected packet leaves the queue of the idle recirculation port.
-    let since_us = first.min().map_or(f64::NAN, |ps| ps as f64 * 1e-6 + 1.0);
+    // A signal acts this time after the deflected packet leaves the queue of the idle recirculation port.
+    let delay_ps = pipelines(trial)?.signal_delay.as_ps();
+    let since_us = first.min().map_or(f64::NAN, |ps| (ps + delay_ps) as f64 * 1e-6);
     Ok((range(&shares.collect::<Vec<f64>>()), since_us))
 }
 

@@ -7,7 +7,7 @@ use crate::check::{Check, Relation};
 use crate::failure::Failure;
 use crate::plot::bars;
 use crate::registry::{TRIM_HARDWARE, TRIM_TABLE};
-use crate::trial::{Trial, TrialResult, simulation};
+use crate::trial::{Trial, TrialResult, finish, simulation};
 use model::Watcher;
 use text::lines::{Line, Panel, Scale};
 use text::numbers::counted;
@@ -41,7 +41,7 @@ fn shares(trial: &Trial, changes: &[(&str, String)]) -> Result<(Steps, u64), Fai
     let mut simulation = simulation(setup, &TRIM_HARDWARE)?;
     let mut steps = Steps::default();
     simulation.run(&mut steps);
-    let summary = simulation.finish(&mut steps, false);
+    let summary = finish(&mut simulation, &mut steps);
     let (failed, lost) = unlost(&summary);
     Ok((steps, failed + lost))
 }
@@ -57,8 +57,8 @@ fn spread(step: usize, shares: &[f64]) -> f64 {
 /// Runs the four flows to H8 with different phases: each flow starts a quarter of a frame time later than the previous
 /// flow, or its clock is slower by 30 ppm (IEEE 802.3 permits 100 ppm). The results are shown but not judged, because
 /// the paper does not mention phases.
-fn out_of_step(trial: &mut Trial) -> Result<(), Failure> {
-    let ms = trial.shorten("ms of a step with flows out of step", 100, 4);
+fn different_phases(trial: &mut Trial) -> Result<(), Failure> {
+    let ms = trial.shorten("ms of a step with flows of different phases", 100, 4);
     let mut rows = Vec::new();
     for (name, ps, ppm) in [("a quarter of a frame", 30_400, 0.0), ("clocks 30 ppm apart", 0, 30.0)] {
         let mut changes = vec![("duration".to_owned(), format!("{}ms", 4 * ms))];
@@ -77,7 +77,9 @@ fn out_of_step(trial: &mut Trial) -> Result<(), Failure> {
             rows.push((format!("{} flows, {name}", step + 1), vec![spread(step, &total[..4])]));
         }
     }
-    trial.show(&format!("  out of step, steps of {ms} ms: the greatest goodput to H8 above the least, %\n"));
+    trial.show(&format!(
+        "  flows of different phases, steps of {ms} ms: the greatest goodput to H8 above the least, %\n"
+    ));
     trial.show(&bars("", &["apart"], 100.0, &rows));
     Ok(())
 }
@@ -102,7 +104,7 @@ pub fn sharing(trial: &mut Trial) -> Result<(), Failure> {
     trial.check(
         Check::exact("checks of the run failed, frames lost", "", wrong as f64, Relation::Equal, 0.0).consistency(),
     );
-    out_of_step(trial)?;
+    different_phases(trial)?;
     let unsignalled = [("switch.overload.model", "dod".to_owned())];
     let (steps, _) = shares(trial, &unsignalled)?;
     let last = steps.0.last().map_or(0.0, |shares| shares[..4].iter().sum());

@@ -5,7 +5,7 @@ use crate::check::{Check, Relation};
 use crate::failure::Failure;
 use crate::plot::bars;
 use crate::registry::TRIM_MEMCACHED;
-use crate::trial::{Trial, simulation};
+use crate::trial::{Trial, finish, simulation};
 use model::Watcher;
 use model::parameters::Setup;
 use record::flows::FlowRecord;
@@ -85,7 +85,7 @@ fn took(trial: &Trial, clients: u32, requests: u64, busy: bool, changes: &Change
     let mut watch = Loop { left: 2 * u64::from(clients) * requests };
     let mut simulation = simulation(setup, &TRIM_MEMCACHED)?;
     simulation.run(&mut watch);
-    let summary = simulation.finish(&mut watch, false);
+    let summary = finish(&mut simulation, &mut watch);
     let result = summary.requests.first().copied().unwrap_or_default();
     let failed = summary.checks.iter().filter(|check| !check.pass).count() as u64;
     Ok(Took {

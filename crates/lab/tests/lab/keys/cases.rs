@@ -516,7 +516,7 @@ const CASES: &[Case] = &[
     with("host.transport.count_probes", &["eccp"], ECCP_MEASURED, &["false"]),
     with("host.transport.best_trains", &["eccp"], ECCP_LATER, &["1"]),
     with("host.transport.strain_variance", &["eccp"], ECCP_NOISY, &["pairs"]),
-    with("host.transport.climb_before_cut", &["eccp"], ECCP, &["false"]),
+    with("host.transport.increase_before_cut", &["eccp"], ECCP, &["false"]),
     with("host.transport.additive_after", &["eccp"], ECCP, &["1", "2"]),
     with("host.transport.hyper_after", &["eccp"], ECCP, &["0", "2"]),
     with("host.transport.min_payload", &[], RANDOM_PAYLOAD, &["800B"]),
