@@ -138,10 +138,9 @@ impl Write for AtomicFile {
 
 impl Drop for AtomicFile {
     fn drop(&mut self) {
-        if let Some(writer) = self.writer.take() {
-            // `into_parts` does not flush: the buffered bytes are discarded with the file.
-            drop(writer.into_parts());
-        }
+        // `into_parts` does not flush: the buffered bytes are discarded with the file. Its lock is released after the
+        // removal, because the name belongs to the next writer then.
+        let _locked = self.writer.take().map(BufWriter::into_parts);
         if let Some(temporary) = &self.temporary {
             // `drop` cannot report a failure, and a remaining temporary file is harmless.
             let _ = fs::remove_file(temporary);

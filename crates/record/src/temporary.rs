@@ -1,7 +1,7 @@
 //! Temporary files next to the file that replaces them.
 //!
-//! The name follows from that of the target, and the file is locked while its process lives. So the next writer of the
-//! same target finds the temporary file of a killed process, and uses it.
+//! The name follows from that of the target, and on Unix the file is locked while its process runs. So the next writer of
+//! the same target finds the temporary file of a killed process, and uses it. Without locks, it takes another name.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -69,6 +69,8 @@ fn locked(path: &Path) -> io::Result<Option<File>> {
                 match File::options().write(true).open(path) {
                     // Its process has renamed the file in the meantime.
                     Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                    // A file of another user.
+                    Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(None),
                     file => (file?, false),
                 }
             }
@@ -79,11 +81,8 @@ fn locked(path: &Path) -> io::Result<Option<File>> {
             if cfg!(unix) { file.try_lock() } else { Err(TryLockError::Error(io::ErrorKind::Unsupported.into())) };
         match locked {
             Err(TryLockError::WouldBlock) => return Ok(None),
-            // Without locks a file of a killed process is not distinguished from one in use.
-            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
-                return Ok(is_new.then_some(file));
-            }
-            Err(TryLockError::Error(error)) => return Err(error),
+            // Without locks (some network file systems) a file of a killed process is not distinguished from one in use.
+            Err(TryLockError::Error(_)) => return Ok(is_new.then_some(file)),
             // Its process may have renamed the file before the lock.
             Ok(()) if is_at(&file, path)? => return Ok(Some(file)),
             Ok(()) => {}
@@ -118,6 +117,7 @@ mod tests {
     use super::*;
     use crate::file::tests::Scratch;
 
+    #[cfg(unix)]
     #[test]
     fn the_next_writer_of_a_target_uses_the_file_of_a_killed_one() {
         let scratch = Scratch::new("temporary");

@@ -29,7 +29,7 @@ pub struct NewArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// If the output file exists or cannot be written.
+/// If a file with other content exists at the path of an output file, or a file cannot be written.
 pub fn command(args: &NewArgs) -> Result<Exit, Failure> {
     let Some(kind) = TEMPLATES.iter().find(|kind| args.kind.as_deref() == Some(kind.name)) else {
         let rows: Vec<Vec<String>> =
@@ -49,7 +49,7 @@ pub fn command(args: &NewArgs) -> Result<Exit, Failure> {
         path.symlink_metadata().is_ok() && std::fs::read(path).ok().as_deref() != Some(content.as_bytes())
     };
     if let Some((path, _)) = files.iter().find(is_other) {
-        let message = format!("{} exists, and nothing was written", path.display());
+        let message = format!("{} exists with other content, and nothing was written", path.display());
         return Err(Failure::input(message, "name another file with --out, or --print it"));
     }
     let mut ready = Vec::new();

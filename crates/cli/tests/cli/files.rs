@@ -357,7 +357,10 @@ fn compare_sweep_new_and_man_leave_the_user_s_files() {
         assert!(names.iter().any(|name| name == page), "{page} in {names:?}");
     }
     scratch.file("flow.txt", "mine");
-    refused(&["new", "replay", "--out", &scratch.path("new.toml")], &["flow.txt exists, and nothing was written"]);
+    refused(
+        &["new", "replay", "--out", &scratch.path("new.toml")],
+        &["flow.txt exists with other content, and nothing was written"],
+    );
     assert!(!scratch.0.join("new.toml").exists());
 }
 

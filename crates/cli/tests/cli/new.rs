@@ -36,7 +36,7 @@ fn existing_files_are_not_overwritten_and_an_unknown_kind_is_reported() {
     let mine = scratch.file("flow.txt", "years");
     let ran = run(&["new", "replay", "--out", &scratch.path("mine.toml")]);
     assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
-    assert!(ran.err.contains("flow.txt exists, and nothing was written"), "{}", ran.err);
+    assert!(ran.err.contains("flow.txt exists with other content, and nothing was written"), "{}", ran.err);
     assert_eq!(
         (scratch.names(""), std::fs::read_to_string(mine).unwrap()),
         (vec!["flow.txt".to_owned()], "years".to_owned())

@@ -124,7 +124,8 @@ fn claim(target: &Path) -> Result<(PathBuf, File), RecordError> {
         };
         let claimed = claim_folder(target, &partial);
         if created && claimed.is_err() {
-            abandon(&partial);
+            // Without the lock only an empty folder may be removed: another process may have claimed it.
+            let _ = fs::remove_dir(&partial);
         }
         match claimed {
             Ok(Some(marker)) => return Ok((partial, marker)),
@@ -153,8 +154,19 @@ fn claim_folder(target: &Path, partial: &Path) -> Result<Option<File>, RecordErr
     if !marked()? && !is_empty_folder(partial)? && !marked()? {
         return Ok(None);
     }
-    let marker = File::options().read(true).append(true).create(true).open(&path);
-    let marker = marker.map_err(RecordError::unwritable("create", &path))?;
+    // The owner may rename the folder at any time, also in exchange for an earlier result, in which no marker may be
+    // created: a marker is created only in an empty folder, and only once.
+    let mut options = File::options();
+    options.read(true).append(true);
+    if !marked()? {
+        options.create_new(true);
+    }
+    let marker = match options.open(&path) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists) => {
+            return Err(RecordError::Busy { path: target.to_owned() });
+        }
+        marker => marker.map_err(RecordError::unwritable("create", &path))?,
+    };
     lock(&marker, &path, target)?;
     // If the owner finished between these calls and another writer started, the locked marker has been deleted.
     if !is_at(&marker, &path).map_err(RecordError::unreadable(&path))? {
@@ -166,7 +178,9 @@ fn claim_folder(target: &Path, partial: &Path) -> Result<Option<File>, RecordErr
         fs::remove_file(&path).map_err(RecordError::unwritable("remove", &path))?;
         return Ok(None);
     }
-    marker.set_len(0).map_err(RecordError::unwritable("create", &path))?;
+    if marker.metadata().map_err(RecordError::unreadable(&path))?.len() > 0 {
+        marker.set_len(0).map_err(RecordError::unwritable("create", &path))?;
+    }
     Ok(Some(marker))
 }
 

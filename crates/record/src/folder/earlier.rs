@@ -107,10 +107,20 @@ pub(super) fn is_empty_folder(path: &Path) -> Result<bool, RecordError> {
 /// # Errors
 /// [`RecordError::Unwritable`]; the target is then unchanged, unless the new result is already there.
 pub(super) fn replace(partial: &Path, target: &Path) -> Result<(), RecordError> {
+    replace_by(exchange, partial, target)
+}
+
+pub(super) fn replace_by(
+    exchange: impl Fn(&Path, &Path) -> std::io::Result<()>,
+    partial: &Path,
+    target: &Path,
+) -> Result<(), RecordError> {
     let create = RecordError::unwritable("create", target);
     if found(target)?.is_none() {
         return fs::rename(partial, target).map_err(create);
     }
+    // A killed writer may have left its marker in the earlier result, which would look like a folder in use.
+    gone(fs::remove_file(target.join(MARKER))).map_err(RecordError::unwritable("replace", target))?;
     // The marker is written first, because only marked folders are restored or removed.
     let marker = target.join(REPLACED);
     fs::write(&marker, b"").map_err(RecordError::unwritable("replace", target))?;
@@ -220,7 +230,8 @@ pub(super) fn restore_interrupted_replacement(target: &Path) -> Result<(), Recor
                 gone(fs::remove_dir(&aside)).map_err(RecordError::unwritable("remove", &aside))?;
                 continue;
             }
-            if !is_file(&aside.join(REPLACED)) || is_file(&aside.join(MARKER)) {
+            let is_in_use = suffix == "partial" && is_file(&aside.join(MARKER));
+            if !is_file(&aside.join(REPLACED)) || is_in_use {
                 continue;
             }
             if found(target)?.is_some() {

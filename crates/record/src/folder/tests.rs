@@ -428,3 +428,64 @@ fn a_place_that_cannot_be_is_the_user_s_mistake() {
     let error = ResultFolder::create(Path::new("/dev/null/run")).unwrap_err();
     assert!(!error.is_machine_failure(), "{error}");
 }
+
+/// The ways to replace an earlier result: by an exchange, by two renames where the system has no exchange, and not at all
+/// if the exchange fails.
+#[test]
+fn a_result_is_replaced_with_and_without_an_exchange() {
+    use std::io::{Error, ErrorKind};
+    let scratch = Scratch::new("folder-exchange");
+    let (target, new) = (scratch.0.join("run"), scratch.0.join("run.partial"));
+    let replace = |exchange: &dyn Fn(&Path, &Path) -> std::io::Result<()>| {
+        finished(&target, 1);
+        fs::write(target.join(MARKER), b"").unwrap();
+        finished(&scratch.0.join("new"), 2);
+        fs::rename(scratch.0.join("new"), &new).unwrap();
+        earlier::replace_by(exchange, &new, &target)
+    };
+    replace(&|_, _| Err(ErrorKind::Unsupported.into())).unwrap();
+    assert_eq!((events(&target), scratch.names()), (2, vec!["run".to_owned()]));
+    let error = replace(&|_, _| Err(Error::from_raw_os_error(5))).unwrap_err();
+    assert!(error.is_machine_failure(), "{error}");
+    assert_eq!((events(&target), scratch.names()), (1, vec!["run".to_owned(), "run.partial".to_owned()]));
+    assert!(!names(&target).iter().any(|name| name == ".tidegate-replaced"));
+    fs::remove_dir_all(&new).unwrap();
+    let swapped = |one: &Path, other: &Path| {
+        let aside = one.with_extension("aside");
+        fs::rename(one, &aside)?;
+        fs::rename(other, one)?;
+        fs::rename(&aside, other)
+    };
+    replace(&swapped).unwrap();
+    assert_eq!((events(&target), scratch.names()), (2, vec!["run".to_owned()]));
+}
+
+#[test]
+fn concurrent_writers_of_one_target_are_refused_or_complete() {
+    let scratch = Scratch::new("folder-concurrent");
+    let target = scratch.0.join("run");
+    let complete = std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..8u64)
+            .map(|writer| {
+                let target = &target;
+                scope.spawn(move || {
+                    let mut complete = 0;
+                    for round in 0..40 {
+                        match ResultFolder::create(target) {
+                            Ok(folder) => {
+                                finish(folder, 1 + writer * 100 + round, false).unwrap();
+                                complete += 1;
+                            }
+                            Err(RecordError::Busy { .. }) => {}
+                            Err(error) => panic!("{error}"),
+                        }
+                    }
+                    complete
+                })
+            })
+            .collect();
+        writers.into_iter().map(|writer| writer.join().unwrap()).sum::<u32>()
+    });
+    assert!(complete > 0 && events(&target) > 0);
+    assert_eq!(scratch.names(), ["run"]);
+}
