@@ -1,7 +1,7 @@
 //! Temporary files next to the file that replaces them.
 //!
-//! The name follows from that of the target, and on Unix the file is locked while its process runs. So the next writer of
-//! the same target finds the temporary file of a killed process, and uses it. Without locks, it takes another name.
+//! The name follows from that of the target, and on Unix the file is locked while its process runs. So the next writer
+//! of the same target finds the temporary file of a killed process, and uses it. Without locks, it takes another name.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -56,8 +56,8 @@ pub(crate) fn create(folder: &Path, name: &str) -> io::Result<(PathBuf, File)> {
     Ok((path, file))
 }
 
-/// Opens and locks the file at `path`, which is created if it is missing; `None` if another process may use it, or if it
-/// is no file.
+/// Opens and locks the file at `path`, which is created if it is missing; `None` if another process may use it, or if
+/// it is no file.
 fn locked(path: &Path) -> io::Result<Option<File>> {
     loop {
         if fs::symlink_metadata(path).is_ok_and(|there| !there.is_file()) {
@@ -81,7 +81,7 @@ fn locked(path: &Path) -> io::Result<Option<File>> {
             if cfg!(unix) { file.try_lock() } else { Err(TryLockError::Error(io::ErrorKind::Unsupported.into())) };
         match locked {
             Err(TryLockError::WouldBlock) => return Ok(None),
-            // Without locks (some network file systems) a file of a killed process is not distinguished from one in use.
+            // Without locks (some network file systems), a file of a killed process resembles one in use.
             Err(TryLockError::Error(_)) => return Ok(is_new.then_some(file)),
             // Its process may have renamed the file before the lock.
             Ok(()) if is_at(&file, path)? => return Ok(Some(file)),

@@ -429,8 +429,8 @@ fn a_place_that_cannot_be_is_the_user_s_mistake() {
     assert!(!error.is_machine_failure(), "{error}");
 }
 
-/// The ways to replace an earlier result: by an exchange, by two renames where the system has no exchange, and not at all
-/// if the exchange fails.
+/// The ways to replace an earlier result: by an exchange, by two renames where the system has no exchange, and not at
+/// all if the exchange fails.
 #[test]
 fn a_result_is_replaced_with_and_without_an_exchange() {
     use std::io::{Error, ErrorKind};
