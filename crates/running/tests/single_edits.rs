@@ -47,9 +47,29 @@ fn the_unchanged_files_have_no_finding() {
 fn a_renamed_row_of_port_is_the_cause_and_not_the_rows_that_use_the_port() {
     check("leaf-01", "PORT|Etherent8", "Ethernet8", |file| rename(&mut file["PORT"], "Ethernet8", "Etherent8"));
     check("leaf-01", "PORT|Etherent0", "Ethernet0", |file| rename(&mut file["PORT"], "Ethernet0", "Etherent0"));
-    // Another name, which is the only one without a user.
-    check("spine-1", "PORT|swp77", "Ethernet4", |file| rename(&mut file["PORT"], "Ethernet4", "swp77"));
     let missing = "the row of the port, or no row about it in other tables";
+    // Another name, which is the only one without a user.
+    let with = |row: &str| format!("{missing}; no other table has PORT|{row}, which may be this row");
+    check("spine-1", "PORT|Ethernet4", &with("swp77"), |file| rename(&mut file["PORT"], "Ethernet4", "swp77"));
+    // A spare port of any name is correct.
+    for spare in ["Ethernet44", "Ethernet5", "Ethernet252"] {
+        check("spine-1", "PORT|Ethernet4", &with(spare), |file| rename(&mut file["PORT"], "Ethernet4", spare));
+    }
+    for spares in [["Ethernet44", "Ethernet252"], ["Ethernet5", "Ethernet6"]] {
+        check("spine-1", "PORT|Ethernet4", missing, |file| {
+            spares.iter().for_each(|spare| file["PORT"][spare] = file["PORT"]["Ethernet4"].clone());
+            remove(&mut file["PORT"], "Ethernet4");
+        });
+    }
+    // Beside spare ports the misspelt row is found.
+    check("spine-1", "PORT|Etherent4", "Ethernet4", |file| {
+        file["PORT"]["Ethernet44"] = file["PORT"]["Ethernet4"].clone();
+        rename(&mut file["PORT"], "Ethernet4", "Etherent4");
+    });
+    // A reference suggests no port of another number.
+    check("spine-1", "PFC_WD|Ethernet44", "the name of a row of PORT", |file| {
+        file["PFC_WD"]["Ethernet44"] = file["PFC_WD"]["Ethernet4"].clone();
+    });
     check("spine-1", "PORT|Ethernet4", missing, |file| remove(&mut file["PORT"], "Ethernet4"));
     check("spine-1", "PORT", "the ports of the switch", |file| remove(file, "PORT"));
     // An unused row of a near name does not make a single wrong row right.
