@@ -147,6 +147,53 @@ fn a_wrong_pfc_enable_is_named_and_not_the_map_that_lacks_the_priority() {
     });
 }
 
+/// Ports without PFC count among those that use a map.
+#[test]
+fn ports_without_pfc_count_among_the_users_of_a_map() {
+    const MAP: &str = "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP|AZURE";
+    let faults = |leaves: usize, uplinks: [&str; 2], change: fn(&mut Value)| {
+        // Four ports to hosts without PFC, and two to spines.
+        let mut files = leaf_spine(leaves, 2, 4);
+        for (name, file) in files.iter_mut().filter(|(name, _)| name.starts_with("leaf")) {
+            for (port, row) in file["PORT_QOS_MAP"].as_object_mut().unwrap() {
+                let enabled = match port.as_str() {
+                    "global" => continue,
+                    "Ethernet16" if name == "leaf-00.json" => uplinks[0],
+                    "Ethernet20" if name == "leaf-00.json" => uplinks[1],
+                    "Ethernet16" | "Ethernet20" => "3,4",
+                    _ => "",
+                };
+                row["pfc_enable"] = enabled.into();
+            }
+        }
+        change(&mut files[0].1);
+        let faults = running::read(&texts(&files)).err().unwrap_or_default();
+        faults.into_iter().map(|it| (it.key, it.message, it.help)).collect::<Vec<_>>()
+    };
+    let at = |port: &str| format!("PORT_QOS_MAP|{port}.pfc_enable");
+    let fault = |key: String, message: String, help: &str| vec![(key, message, help.to_owned())];
+    let without = |ports: &str| format!("has 5, without an entry in {MAP}, and {ports} with this map do not enable 5");
+    assert_eq!(faults(1, ["3,4", "3,4"], |_| ()), []);
+    let one = fault(at("Ethernet20"), without("5 of 6 ports of this switch"), "\"3,4\"");
+    assert_eq!(faults(1, ["3,4", "3,4,5"], |_| ()), one);
+    // A single port with PFC, in a role without others.
+    let help = format!("a list without 5, or values for it in {MAP}");
+    let single = fault(at("Ethernet20"), without("5 of 6 ports of this role"), &help);
+    assert_eq!(faults(1, ["", "3,4,5"], |_| ()), single);
+    // A deleted entry of the map is no error of the ports with PFC, although they are few.
+    let map = fault(format!("{MAP}.3"), format!("is missing, and {} names 3", at("Ethernet16")), "a value for it");
+    for leaves in [1, 3] {
+        let found = faults(leaves, ["3,4", "3,4"], |file| {
+            remove(&mut file["PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"]["AZURE"], "3");
+        });
+        assert_eq!(found, map);
+    }
+    // Both ports of a switch are wrong, by comparison with the role.
+    let both = faults(3, ["3,4,5", "3,4,5"], |_| ());
+    let role = without("16 of 18 ports of this role");
+    assert_eq!(both, ["Ethernet16", "Ethernet20"].map(|port| (at(port), role.clone(), "\"3,4\"".to_owned())));
+}
+
 #[test]
 fn a_wrong_row_of_buffers_is_named_and_not_pfc_enable() {
     for (table, profile, noun) in [
