@@ -47,4 +47,4 @@ pub use check::FabricError;
 pub use decision::{Decision, Subject};
 pub use graph::{End, Fabric, Link, LinkId, LinkSpec, Node, NodeId, NodeKind, PortIndex, PortPeer};
 pub use lone::{SpreadHop, lone_flow_time, lone_frames_time, spread_flow_time, spread_frames_time};
-pub use names::{MAX_NAME_BYTES, NameFault, check_name, nearest_name, visible};
+pub use names::{MAX_NAME_BYTES, NameFault, check_name, nearest_name, nearest_port, visible};

@@ -97,7 +97,7 @@ const MAX_COMPARED_BYTES: usize = 64;
 
 /// Returns the candidate that a name is probably a typing error of: at most two edits away, one edit for a name of up
 /// to five bytes, without regard to case. Of several candidates at the least distance it is the only one with the same
-/// digits; `None` if there is no such one, because the name may be an error of any of them.
+/// numbers; `None` if there is no such one, because the name may be an error of any of them.
 pub fn nearest_name<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let lower = name.to_ascii_lowercase();
     let edits = |candidate: &'n str| {
@@ -108,10 +108,20 @@ pub fn nearest_name<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str
     };
     let near: Vec<(usize, &str)> = candidates.into_iter().filter_map(edits).collect();
     let least = near.iter().map(|(edits, _)| *edits).min()?;
-    let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
     let only = |names: &mut dyn Iterator<Item = &'n str>| names.next().filter(|_| names.next().is_none());
     let nearest = || near.iter().filter(|(edits, _)| *edits == least).map(|(_, candidate)| *candidate);
-    only(&mut nearest().filter(|candidate| digits(candidate) == digits(name))).or_else(|| only(&mut nearest()))
+    only(&mut nearest().filter(|candidate| numbers(candidate) == numbers(name))).or_else(|| only(&mut nearest()))
+}
+
+/// Returns the candidate that the name of a port is probably a typing error of, like [`nearest_name`], with the same
+/// numbers in the name. Names that differ in a number are those of two ports.
+pub fn nearest_port<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    nearest_name(name, candidates.into_iter().filter(|candidate| numbers(candidate) == numbers(name)))
+}
+
+/// Returns the numbers in a name, as text.
+fn numbers(name: &str) -> Vec<&str> {
+    name.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty()).collect()
 }
 
 #[cfg(test)]
@@ -156,8 +166,23 @@ mod tests {
             assert_eq!(nearest_name(name, ports), near, "{name}");
         }
         assert_eq!(nearest_name("AZUR", ["AZURE", "AZURE_LOSSLESS"]), Some("AZURE"));
+        assert_eq!(nearest_name("Ethernet1/11", ["Ethrnet1/11", "Ethernet11/1"]), Some("Ethrnet1/11"));
         assert_eq!(nearest_name("AZ", ["AZURE"]), None);
         assert_eq!(nearest_name(&"x".repeat(65), [&*"x".repeat(64)]), None);
+    }
+
+    #[test]
+    fn the_nearest_port_has_the_same_numbers() {
+        for (name, near) in [
+            ("Ethernet4", Some("Etherent4")),
+            ("Ethernet44", None),
+            ("Ethernet1/11", None),
+            ("Ethernet 4", Some("Etherent4")),
+            ("Ethernet5", None),
+        ] {
+            assert_eq!(nearest_port(name, ["Etherent4", "Ethernet45", "Ethernet11/1"]), near, "{name}");
+        }
+        assert_eq!(nearest_name("Ethernet44", ["Ethernet45"]), Some("Ethernet45"));
     }
 
     #[test]

@@ -104,15 +104,18 @@ impl<'a> Binding<'a> {
         Binding { accepted_strict: queues, ..self }
     }
 
-    /// Returns the assumptions about the accepted queues.
+    /// Returns the assumptions about the accepted queues. The forwarding is unknown: they are about all pairs of two
+    /// ports of a switch, all DSCPs, and all queues that maps can select. [`crate::judge`] considers the frames on the
+    /// paths of its options, and so refuses queues that this function accepts.
     ///
     /// # Errors
-    /// Like [`crate::judge`]: an accepted queue that has no strict priority above a lossless queue.
+    /// An accepted queue that has no strict priority above the queue of a lossless account at any such pair.
     pub fn accepted_strict(&self) -> Result<Vec<String>, Fault> {
         let device = &self.device;
         let mut starving: BTreeMap<u32, u32> = BTreeMap::new();
         for (number, egress) in device.ports() {
-            let ports = device.ports_of(device.config(egress));
+            // No frame leaves by the port of its arrival.
+            let ports = device.ports_of(device.config(egress)).filter(|ingress| ingress.index != egress.index);
             let hops = ports.flat_map(|ingress| (0..DSCPS as u8).map(move |dscp| (ingress, dscp)));
             for (ingress, dscp) in hops {
                 let (class, account) = device.classify(ingress, dscp, None, false);

@@ -196,6 +196,28 @@ fn strict_priority_of_one_queue_is_accepted_and_no_other() {
     assert!(faults[0].message.starts_with("no such queue has strict priority above"), "{faults:#?}");
 }
 
+/// Without forwarding all pairs of two ports count, and no port is paired with itself.
+#[test]
+fn the_binding_accepts_queues_above_frames_of_another_port() {
+    // Queue 6 of Ethernet0 of leaf-00 alone is strict, and the lossless accounts of `ingress` are the only ones there.
+    let accepted = |ingress: &str| {
+        let mut files = leaf_spine(3, 2, 1);
+        let file = &mut files[0].1;
+        file["SCHEDULER"]["strict"] = serde_json::json!({ "type": "STRICT" });
+        file["QUEUE"]["Ethernet0|6"]["scheduler"] = "strict".into();
+        for port in ["Ethernet0", "Ethernet4", "Ethernet8"].into_iter().filter(|port| *port != ingress) {
+            file["BUFFER_PG"][format!("{port}|3-4")]["profile"] = "ingress_lossy_profile".into();
+        }
+        let (fabric, configs) = (common::topology(&files), common::read(&files));
+        let binding = running::Binding::new(&fabric, &configs, running::QueueBinding::Egress).unwrap();
+        binding.with_accepted_strict(1 << 6).accepted_strict()
+    };
+    let lines = accepted("Ethernet4").unwrap();
+    let said = "accepted: queue 6 has strict priority above lossless queues at 1 port, leaf-00.json Ethernet0, and";
+    assert!(lines.len() == 1 && lines[0].starts_with(said), "{lines:#?}");
+    assert_eq!(accepted("Ethernet0").unwrap_err().key, "--accept-strict 6");
+}
+
 /// Two strict queues with limits of 7.5 of 12.5 GB/s each: an accepted one still counts in the sum for the other.
 #[test]
 fn the_limit_of_an_accepted_queue_counts_for_the_others() {

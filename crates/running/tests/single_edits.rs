@@ -47,9 +47,29 @@ fn the_unchanged_files_have_no_finding() {
 fn a_renamed_row_of_port_is_the_cause_and_not_the_rows_that_use_the_port() {
     check("leaf-01", "PORT|Etherent8", "Ethernet8", |file| rename(&mut file["PORT"], "Ethernet8", "Etherent8"));
     check("leaf-01", "PORT|Etherent0", "Ethernet0", |file| rename(&mut file["PORT"], "Ethernet0", "Etherent0"));
-    // Another name, which is the only one without a user.
-    check("spine-1", "PORT|swp77", "Ethernet4", |file| rename(&mut file["PORT"], "Ethernet4", "swp77"));
     let missing = "the row of the port, or no row about it in other tables";
+    // Another name, which is the only one without a user.
+    let with = |row: &str| format!("{missing}; no other table has PORT|{row}, which may be this row");
+    check("spine-1", "PORT|Ethernet4", &with("swp77"), |file| rename(&mut file["PORT"], "Ethernet4", "swp77"));
+    // A spare port of any name is correct.
+    for spare in ["Ethernet44", "Ethernet5", "Ethernet252"] {
+        check("spine-1", "PORT|Ethernet4", &with(spare), |file| rename(&mut file["PORT"], "Ethernet4", spare));
+    }
+    for spares in [["Ethernet44", "Ethernet252"], ["Ethernet5", "Ethernet6"]] {
+        check("spine-1", "PORT|Ethernet4", missing, |file| {
+            spares.iter().for_each(|spare| file["PORT"][spare] = file["PORT"]["Ethernet4"].clone());
+            remove(&mut file["PORT"], "Ethernet4");
+        });
+    }
+    // Beside spare ports the misspelt row is found.
+    check("spine-1", "PORT|Etherent4", "Ethernet4", |file| {
+        file["PORT"]["Ethernet44"] = file["PORT"]["Ethernet4"].clone();
+        rename(&mut file["PORT"], "Ethernet4", "Etherent4");
+    });
+    // A reference suggests no port of another number.
+    check("spine-1", "PFC_WD|Ethernet44", "the name of a row of PORT", |file| {
+        file["PFC_WD"]["Ethernet44"] = file["PFC_WD"]["Ethernet4"].clone();
+    });
     check("spine-1", "PORT|Ethernet4", missing, |file| remove(&mut file["PORT"], "Ethernet4"));
     check("spine-1", "PORT", "the ports of the switch", |file| remove(file, "PORT"));
     // An unused row of a near name does not make a single wrong row right.
@@ -125,6 +145,53 @@ fn a_wrong_pfc_enable_is_named_and_not_the_map_that_lacks_the_priority() {
     check("leaf-01", key, "a value for it", |file| {
         remove(&mut file["PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"]["AZURE"], "3")
     });
+}
+
+/// Ports without PFC count among those that use a map.
+#[test]
+fn ports_without_pfc_count_among_the_users_of_a_map() {
+    const MAP: &str = "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP|AZURE";
+    let faults = |leaves: usize, uplinks: [&str; 2], change: fn(&mut Value)| {
+        // Four ports to hosts without PFC, and two to spines.
+        let mut files = leaf_spine(leaves, 2, 4);
+        for (name, file) in files.iter_mut().filter(|(name, _)| name.starts_with("leaf")) {
+            for (port, row) in file["PORT_QOS_MAP"].as_object_mut().unwrap() {
+                let enabled = match port.as_str() {
+                    "global" => continue,
+                    "Ethernet16" if name == "leaf-00.json" => uplinks[0],
+                    "Ethernet20" if name == "leaf-00.json" => uplinks[1],
+                    "Ethernet16" | "Ethernet20" => "3,4",
+                    _ => "",
+                };
+                row["pfc_enable"] = enabled.into();
+            }
+        }
+        change(&mut files[0].1);
+        let faults = running::read(&texts(&files)).err().unwrap_or_default();
+        faults.into_iter().map(|it| (it.key, it.message, it.help)).collect::<Vec<_>>()
+    };
+    let at = |port: &str| format!("PORT_QOS_MAP|{port}.pfc_enable");
+    let fault = |key: String, message: String, help: &str| vec![(key, message, help.to_owned())];
+    let without = |ports: &str| format!("has 5, without an entry in {MAP}, and {ports} with this map do not enable 5");
+    assert_eq!(faults(1, ["3,4", "3,4"], |_| ()), []);
+    let one = fault(at("Ethernet20"), without("5 of 6 ports of this switch"), "\"3,4\"");
+    assert_eq!(faults(1, ["3,4", "3,4,5"], |_| ()), one);
+    // A single port with PFC, in a role without others.
+    let help = format!("a list without 5, or values for it in {MAP}");
+    let single = fault(at("Ethernet20"), without("5 of 6 ports of this role"), &help);
+    assert_eq!(faults(1, ["", "3,4,5"], |_| ()), single);
+    // A deleted entry of the map is no error of the ports with PFC, although they are few.
+    let map = fault(format!("{MAP}.3"), format!("is missing, and {} names 3", at("Ethernet16")), "a value for it");
+    for leaves in [1, 3] {
+        let found = faults(leaves, ["3,4", "3,4"], |file| {
+            remove(&mut file["PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"]["AZURE"], "3");
+        });
+        assert_eq!(found, map);
+    }
+    // Both ports of a switch are wrong, by comparison with the role.
+    let both = faults(3, ["3,4,5", "3,4,5"], |_| ());
+    let role = without("16 of 18 ports of this role");
+    assert_eq!(both, ["Ethernet16", "Ethernet20"].map(|port| (at(port), role.clone(), "\"3,4\"".to_owned())));
 }
 
 #[test]

@@ -27,12 +27,12 @@ pub const MAX_TREE_BYTES: u64 = 1 << 29;
 /// Opens a file or a pipe for reading.
 ///
 /// # Errors
-/// Errors of the file system; a directory, a device.
+/// Errors of the file system; a directory ([`io::ErrorKind::IsADirectory`]), a device.
 pub fn open(path: &Path) -> io::Result<File> {
     // Check before opening, because `open` of a device may block or rewind a tape.
     let before = std::fs::metadata(path)?;
     if before.is_dir() {
-        return Err(io::Error::other("it is a folder, not a file"));
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder, not a file"));
     }
     if is_device(&before) {
         return Err(io::Error::other("it is a device, not a file"));
@@ -43,12 +43,16 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// Reads a file of at most `most` bytes. It reads at most one byte beyond the limit, also if the file grows meanwhile.
 ///
 /// # Errors
-/// Errors of the file system; a directory, a device, a longer file, a pipe above 256 MiB.
+/// Errors of the file system; a directory, a device; [`io::ErrorKind::FileTooLarge`] for a longer file and a pipe above
+/// 256 MiB.
 pub fn read_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let file = open(path)?;
     let metadata = file.metadata()?;
     let most = if metadata.is_file() { most } else { most.min(MAX_PIPE_BYTES) };
-    let longer = || io::Error::other(format!("it is longer than {}", units::Bytes(most)));
+    let longer = || {
+        let message = format!("it is longer than {}", units::Bytes(most));
+        io::Error::new(io::ErrorKind::FileTooLarge, message)
+    };
     if metadata.len() > most {
         return Err(longer());
     }

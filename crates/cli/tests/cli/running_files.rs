@@ -46,6 +46,32 @@ fn every_unreadable_file_is_an_error_of_its_own() {
     }
 }
 
+/// The advice for a file that cannot be read depends on the error.
+#[cfg(unix)]
+#[test]
+fn the_advice_for_an_unreadable_file_depends_on_the_error() {
+    let scratch = Scratch::new("running-advice");
+    let dir = scratch.0.join("dir");
+    std::fs::create_dir_all(dir.join("folder.json")).unwrap();
+    // A sparse file, which occupies no blocks.
+    std::fs::File::create(dir.join("long.json")).unwrap().set_len((1 << 29) + 1).unwrap();
+    std::os::unix::fs::symlink("missing", dir.join("link.json")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", dir.join("zero.json")).unwrap();
+    let source = crate::common::example("running/leaf-spine");
+    let ran = run(&["fabric", "check", &source, "--running", &scratch.path("dir")]);
+    let flat = ran.err.replace("\n  ", " ");
+    assert_eq!(ran.code, Some(2), "{}{flat}", ran.out);
+    for said in [
+        "folder.json: (file): cannot read it: it is a folder, not a file (write: a file, or a folder whose name",
+        "long.json: (file): cannot read it: it is longer than 536.870912MB (write: a folder with the config_db.json of",
+        "link.json: (file): cannot read it: No such file or directory (os error 2) (write: an existing file: ",
+        "zero.json: (file): cannot read it: it is a device, not a file (write: a regular file that can be read)",
+    ] {
+        assert!(flat.contains(said), "{said}: {flat}");
+    }
+    assert!(!flat.contains("this user"), "{flat}");
+}
+
 /// An edge in both directions confirms its ends: the other edge of one port is wrong, whichever is read first.
 #[test]
 fn two_edges_of_a_port_are_one_error_with_both_places() {

@@ -21,7 +21,7 @@ use super::json::parse_json;
 use super::plain::{Options, ParsedEnd, ParsedTopology, counted, fail, reason_from, shared_ports_text};
 use super::wiring::{HostNames, faults};
 use crate::decision::Subject;
-use crate::names::{nearest_name, visible};
+use crate::names::{nearest_port, visible};
 use crate::sonic::{Neighbour, Object, cable_length, neighbours};
 use crate::{Fabric, LinkSpec, NodeKind};
 use serde_json::Value;
@@ -148,9 +148,9 @@ impl<'a> Switch<'a> {
         }
     }
 
-    /// Returns the port of the `PORT` tables with the nearest name.
+    /// Returns the port of the `PORT` tables with the nearest name and the same numbers.
     pub fn nearest_port(&self, port: &str) -> Option<&'a str> {
-        nearest_name(port, self.tables("PORT").flatten().map(|(name, _)| name.as_str()))
+        nearest_port(port, self.tables("PORT").flatten().map(|(name, _)| name.as_str()))
     }
 
     /// Returns the type of the switch in SONiC; empty if its files state none.

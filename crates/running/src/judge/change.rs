@@ -27,6 +27,8 @@ pub(super) enum Setting {
     /// Profiles of priority groups or queues of a port; `None`: no row.
     Profiles {
         rows: Rows,
+        /// Key of the row that assigns the profiles.
+        row: String,
         port: String,
         profiles: BTreeMap<u8, Option<String>>,
     },
@@ -134,7 +136,8 @@ impl Rows {
         let profiles = numbers(missing).map(|number| (number, lossless.clone()));
         let profiles: BTreeMap<u8, Option<String>> =
             profiles.chain(numbers(extra).map(|number| (number, lossy.clone()))).collect();
-        let setting = Setting::Profiles { rows: self, port: port.name.clone(), profiles };
+        let setting =
+            |row: &str| Setting::Profiles { rows: self, row: row.to_owned(), port: port.name.clone(), profiles };
         // A row whose numbers are all wrong has the wrong profile; otherwise it has wrong numbers.
         let keys: BTreeSet<&String> = numbers(missing | extra).filter_map(bound).map(|bound| &bound.key).collect();
         let only_wrong = |key: &&String| {
@@ -148,18 +151,20 @@ impl Rows {
             && (missing == 0 || extra == 0)
         {
             let profile = if missing == 0 { lossy.unwrap_or_else(|| "a lossy profile".to_owned()) } else { lossless? };
-            return Some((format!("{key}.profile"), profile, setting));
+            return Some((format!("{key}.profile"), profile, setting(key)));
         }
         let range = ranges(wanted);
         Some(match numbers(own).find_map(bound) {
             Some(row) => {
                 let names = row.key.rsplit_once('|').map_or(row.key.as_str(), |(names, _)| names);
                 let instead = if wanted == 0 { "no such row".to_owned() } else { format!("{names}|{range}") };
-                (row.key.clone(), instead, setting)
+                (row.key.clone(), instead, setting(&row.key))
             }
             None => {
                 let key = format!("{}|{}|{range}", self.table(), port.name);
-                (key, format!("a row for {} {} with profile {}", self.noun(), list(wanted), lossless?), setting)
+                let instead = format!("a row for {} {} with profile {}", self.noun(), list(wanted), lossless?);
+                let setting = setting(&key);
+                (key, instead, setting)
             }
         })
     }
@@ -194,7 +199,7 @@ impl Part {
             Setting::PfcEnable { row, priorities } => {
                 config.qos.values_mut().filter(|qos| qos.key == *row).for_each(|qos| qos.pfc_enable = *priorities);
             }
-            Setting::Profiles { rows, port, profiles } => {
+            Setting::Profiles { rows, row, port, profiles } => {
                 let bound = match rows {
                     Rows::Groups => &mut config.groups,
                     Rows::Queues => &mut config.queues,
@@ -203,7 +208,7 @@ impl Part {
                     let at = (port.clone(), *number);
                     match profile {
                         Some(name) => {
-                            drop(bound.insert(at, ProfileReference { key: self.key.clone(), name: name.clone() }));
+                            drop(bound.insert(at, ProfileReference { key: row.clone(), name: name.clone() }));
                         }
                         None => drop(bound.remove(&at)),
                     }

@@ -20,6 +20,25 @@ fn in_one_trial(change: impl Fn(&mut Value)) -> Vec<String> {
     keys.into_iter().collect()
 }
 
+/// A change of the profile of a row equals the edit of the file, and findings that remain have the key of the row.
+#[test]
+fn a_changed_profile_stays_in_its_row() {
+    for (table, lossy) in [("BUFFER_PG", "ingress_lossy_profile"), ("BUFFER_QUEUE", "egress_lossy_profile")] {
+        let right: Files = leaf_spine(4, 2, 2);
+        let mut wrong = right.clone();
+        wrong[1].1[table]["Ethernet8|3-4"]["profile"] = lossy.into();
+        let (fabric, configs, options) = (topology(&wrong), read(&wrong), options(PathSet::Shortest));
+        let device = Device::new(&fabric, &configs, options.binding).unwrap();
+        let changes = candidates(&device, &configs, &BTreeSet::from(["leaf-01.json".to_owned()]));
+        let key = format!("{table}|Ethernet8|3-4.profile");
+        let of_row: Vec<&Change> = changes.iter().filter(|change| change.parts[0].key == key).collect();
+        let [change] = of_row[..] else { panic!("{changes:#?}") };
+        let (changed, right) = (change.applied(&configs), read(&right));
+        assert_ne!((&configs[1].groups, &configs[1].queues), (&right[1].groups, &right[1].queues));
+        assert_eq!((&changed[1].groups, &changed[1].queues), (&right[1].groups, &right[1].queues));
+    }
+}
+
 fn each_port(file: &mut Value, table: &str, change: impl Fn(&mut Value)) {
     let rows = file[table].as_object_mut().unwrap();
     rows.iter_mut().filter(|(port, _)| port.starts_with("Ethernet")).for_each(|(_, row)| change(row));

@@ -220,12 +220,13 @@ struct MapUser<'a> {
 }
 
 /// Checks that the maps of PFC priorities have all priorities of `pfc_enable`. If most ports with the map do not enable
-/// a priority that it lacks, the `pfc_enable` of the others is wrong, and otherwise the map.
+/// a priority that it lacks, the `pfc_enable` of the others is wrong, and otherwise the map. Ports without PFC count,
+/// but if all of several ports with PFC enable it, the map is wrong.
 pub(super) fn check_pfc(switches: &[SwitchConfig]) -> Vec<Fault> {
     let mut users: BTreeMap<(&str, &str), Vec<MapUser<'_>>> = BTreeMap::new();
     for switch in switches {
         let global = switch.qos.get("global");
-        for (_, qos) in switch.qos.iter().filter(|(port, qos)| *port != "global" && qos.pfc_enable != 0) {
+        for (_, qos) in switch.qos.iter().filter(|(port, _)| *port != "global") {
             for field in ["pfc_to_queue_map", "pfc_to_pg_map"] {
                 let name = qos.maps.get(field).or_else(|| global?.maps.get(field));
                 users.entry((field, name.map_or("", String::as_str))).or_default().push(MapUser { switch, qos });
@@ -281,36 +282,42 @@ impl WrongPriorities {
     fn fault(self, file: &str, row: &str) -> Fault {
         let priorities: Vec<String> = self.priorities.iter().map(u8::to_string).collect();
         let maps: Vec<String> = self.maps.into_iter().collect();
-        let Most { count, all, of, priorities: usual } = self.most;
+        let (priorities, maps) = (priorities.join(" and "), maps.join(" and "));
+        let Most { without, all, of, priority, usual } = self.most;
         let message = format!(
-            "has {}, without an entry in {}, and {count} of {all} ports of this {of} with this map have {usual}",
-            priorities.join(" and "),
-            maps.join(" and ")
+            "has {priorities}, without an entry in {maps}, and {without} of {all} ports of this {of} with this map do \
+             not enable {priority}"
         );
-        Fault { file: file.to_owned(), key: format!("{row}.pfc_enable"), message, help: usual }
+        let help = usual.unwrap_or_else(|| format!("a list without {priorities}, or values for it in {maps}"));
+        Fault { file: file.to_owned(), key: format!("{row}.pfc_enable"), message, help }
     }
 }
 
-/// The usual `pfc_enable` of ports without a priority.
+/// The majority of the ports with a map, which do not enable a priority.
 #[derive(Clone)]
 struct Most {
-    /// Number of ports with the usual value.
-    count: usize,
+    /// Number of ports that do not enable the priority.
+    without: usize,
     all: usize,
     /// `switch` or `role`.
     of: &'static str,
-    priorities: String,
+    priority: u8,
+    /// The most frequent `pfc_enable` of these ports that is not empty.
+    usual: Option<String>,
 }
 
-/// Returns the most frequent `pfc_enable` of the ports that do not enable a priority, if they are the majority.
+/// Returns the ports that do not enable a priority, if they are the majority and one of them has PFC. In a role with a
+/// single port with PFC the others decide.
 fn of_most<'a>(users: impl Iterator<Item = &'a MapUser<'a>>, priority: u8, of: &'static str) -> Option<Most> {
     let values: Vec<u8> = users.map(|user| user.qos.pfc_enable).collect();
     let without: Vec<u8> = values.iter().copied().filter(|value| value >> priority & 1 == 0).collect();
     let mut counts: BTreeMap<u8, usize> = BTreeMap::new();
-    without.iter().for_each(|value| *counts.entry(*value).or_default() += 1);
-    let (usual, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
-    let numbers: Vec<String> = (0..8u8).filter(|at| usual >> at & 1 == 1).map(|at| at.to_string()).collect();
-    let priorities = format!("\"{}\"", numbers.join(","));
-    let is_most = 2 * without.len() > values.len();
-    is_most.then_some(Most { count, all: values.len(), of, priorities })
+    without.iter().filter(|value| **value != 0).for_each(|value| *counts.entry(*value).or_default() += 1);
+    let usual = counts.into_iter().max_by_key(|(_, count)| *count).map(|(usual, _)| {
+        let numbers: Vec<String> = (0..8u8).filter(|at| usual >> at & 1 == 1).map(|at| at.to_string()).collect();
+        format!("\"{}\"", numbers.join(","))
+    });
+    let is_single = of == "role" && values.len() - without.len() == 1;
+    let is_most = 2 * without.len() > values.len() && (usual.is_some() || is_single);
+    is_most.then_some(Most { without: without.len(), all: values.len(), of, priority, usual })
 }

@@ -2,8 +2,8 @@
 //! under another name.
 
 use super::reader::Reader;
-use fabric::nearest_name;
 use fabric::sonic::{Neighbour, neighbours};
+use fabric::{nearest_name, nearest_port};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use text::numbers::counted;
@@ -12,17 +12,19 @@ use text::numbers::counted;
 const MOST_LISTED: usize = 3;
 
 /// Returns the advice for a reference to a row that a table does not have: the row with the nearest name, if there is
-/// one.
+/// one; of `PORT` a row with the same numbers.
 pub(super) fn row_instead(reader: &Reader<'_>, table: &str, name: &str) -> String {
     let rows = reader.object.get(table).and_then(Value::as_object);
-    match nearest_name(name, rows.into_iter().flatten().map(|(row, _)| row.as_str())) {
+    let rows = rows.into_iter().flatten().map(|(row, _)| row.as_str());
+    match if table == "PORT" { nearest_port(name, rows) } else { nearest_name(name, rows) } {
         Some(near) => format!("{}, the row of {table} with the nearest name", fabric::visible(near)),
         None => format!("the name of a row of {table}"),
     }
 }
 
 /// Reports ports that tables use and `PORT` does not have: a port in rows of several tables once, as the first fault of
-/// the file, because its row of `PORT` is missing or misspelt; a port in one table at each of its rows.
+/// the file, because its row of `PORT` is missing or misspelt; a port in one table at each of its rows. Spare ports
+/// without a row in other tables are usual, so that only an unused port with the same numbers is a misspelt one.
 ///
 /// Returns the rows of `DEVICE_NEIGHBOR` that such a fault explains.
 pub(super) fn check_ports(reader: &mut Reader<'_>) -> BTreeSet<String> {
@@ -35,20 +37,22 @@ pub(super) fn check_ports(reader: &mut Reader<'_>) -> BTreeSet<String> {
     let absent: Vec<_> = reader.absent_ports.iter().filter(|(_, tables)| tables.len() > 1).collect();
     let (mut causes, mut explained) = (Vec::new(), BTreeSet::new());
     for &(name, tables) in &absent {
-        let near = nearest_name(name, unused.iter().copied());
-        let only = || unused.first().copied().filter(|_| unused.len() == 1 && absent.len() == 1);
+        let near = nearest_port(name, unused.iter().copied());
         let rows: Vec<&String> = tables.values().flatten().collect();
         let first: Vec<String> = rows.iter().take(MOST_LISTED).map(|row| fabric::visible(row)).collect();
         let more = if rows.len() > first.len() { " ..." } else { "" };
         let users = format!("{} of other tables: {}{more}", counted(rows.len() as u64, "row"), first.join(", "));
         let visible = fabric::visible(name);
-        causes.push(match near.or_else(only) {
+        causes.push(match near {
             Some(row) => {
                 let message = format!("no other table has this port, and PORT has no `{visible}`, which is in {users}");
                 (format!("PORT|{row}"), message, visible)
             }
             None => {
-                let help = "the row of the port, or no row about it in other tables".to_owned();
+                let mut help = "the row of the port, or no row about it in other tables".to_owned();
+                if let ([row], 1) = (&unused[..], absent.len()) {
+                    help += &format!("; no other table has PORT|{}, which may be this row", fabric::visible(row));
+                }
                 (format!("PORT|{name}"), format!("is missing, and is in {users}"), help)
             }
         });

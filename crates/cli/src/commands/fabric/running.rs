@@ -19,6 +19,7 @@ use running::reproduce::counterexamples;
 use running::{Binding, Conditions, Fault, FaultOrigin, Finding, Options, PathSet, QueueBinding, Report, SwitchConfig};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 use tagger::rules::{Class, GeneratedBy, Rule, RuleTable, SwitchRules};
 use text::numbers::{counted, counted_as, grouped};
@@ -183,7 +184,7 @@ pub fn read_configs(folder: &Path, ignored: &[NamePattern]) -> Result<Vec<Switch
             }
             Err(error) => {
                 let (key, message) = ("(file)".to_owned(), format!("cannot read it: {error}"));
-                faults.push(Fault { file: name, key, message, help: "a file that this user may read".to_owned() });
+                faults.push(Fault { file: name, key, message, help: readable(error.kind()).to_owned() });
             }
         }
     }
@@ -193,6 +194,17 @@ pub fn read_configs(folder: &Path, ignored: &[NamePattern]) -> Result<Vec<Switch
     }
     faults.extend(read.err().unwrap_or_default());
     Err(failure(folder, &faults))
+}
+
+/// Returns the advice for a configuration that cannot be read.
+fn readable(error: ErrorKind) -> &'static str {
+    match error {
+        ErrorKind::PermissionDenied => "a file that this user may read",
+        ErrorKind::NotFound => "an existing file: this is a symbolic link without a target, or a removed file",
+        ErrorKind::IsADirectory => "a file, or a folder whose name does not end in .json",
+        ErrorKind::FileTooLarge => "a folder with the config_db.json of each switch alone",
+        _ => "a regular file that can be read",
+    }
 }
 
 /// Formats faults of configurations as one error: each with file, key and the value to write instead, those of one form
