@@ -15,7 +15,6 @@ pub mod errata;
 mod failure;
 mod florax;
 mod growth;
-mod interval;
 pub mod mutation;
 mod pabo;
 mod papers;

@@ -36,12 +36,13 @@ pub enum Effect {
         /// Name of the claim that fails.
         claim: String,
     },
-    /// No claim that holds with the unchanged parameters fails.
+    /// The results of an experiment differ, and no claim that holds with the unchanged parameters fails.
     NotCaught,
     /// Every experiment with this parameter has the same results as with the unchanged parameters: no claim depends on
     /// it.
     None,
-    /// Every experiment with this parameter returns an error (such as an invalid scenario) or panics.
+    /// At least one experiment with this parameter returns an error (such as an invalid scenario) or panics, and every
+    /// other one has the same results as with the unchanged parameters.
     Refused {
         /// Error of the first such experiment.
         error: String,
@@ -167,7 +168,7 @@ impl Paper {
             }
         }
         match refused {
-            Some(error) if !is_judged => Effect::Refused { error },
+            Some(error) if is_equal => Effect::Refused { error },
             None if is_judged && is_equal => Effect::None,
             _ => Effect::NotCaught,
         }
@@ -193,5 +194,32 @@ mod tests {
         assert_eq!(timeout.map(|mutation| paper.judge(mutation)), Some(Effect::None), "{mutations:?}");
         let unknown = Mutation { key: "host.transport.none".to_owned(), percent: -20 };
         assert_eq!(paper.judge(&unknown), Effect::NotCaught);
+    }
+
+    static REFUSING: Experiment = Experiment {
+        id: "physics/refusing",
+        title: "",
+        source: "",
+        seconds: 0,
+        quick_seconds: 0,
+        choices: &[],
+        run: |_| Err(Failure::input("refused", "")),
+    };
+
+    /// A mutation that one experiment refuses and that changes no result of the others has no known effect.
+    #[test]
+    fn a_refusal_beside_unchanged_results_is_not_an_effect() {
+        let mut paper = Paper::run("physics/lone-flow", true).unwrap();
+        let parameters = paper.baselines[0].parameters.clone();
+        let refusing = Baseline { experiment: &REFUSING, holding: BTreeSet::new(), digest: 0, parameters };
+        paper.baselines.push(refusing);
+        let timeout = Mutation { key: "host.transport.timeout".to_owned(), percent: -20 };
+        let error = "physics/refusing: refused".to_owned();
+        assert_eq!(paper.judge(&timeout), Effect::Refused { error });
+        // Other results than those of the baseline are an effect.
+        paper.baselines[0].digest ^= 1;
+        assert_eq!(paper.judge(&timeout), Effect::NotCaught);
+        let payload = Mutation { key: "host.transport.payload".to_owned(), percent: -20 };
+        assert!(matches!(paper.judge(&payload), Effect::Caught { .. }));
     }
 }

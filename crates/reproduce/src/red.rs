@@ -62,7 +62,10 @@ pub struct Red<'a> {
 }
 
 /// Summaries of searches, by paper: what `reproduce --search PAPER --json` printed.
-const SEARCHES: [(&str, &str); 1] = [("eccp", include_str!("../experiments/eccp/search.json"))];
+const SEARCHES: [(&str, &str); 2] = [
+    ("eccp", include_str!("../experiments/eccp/search.json")),
+    ("hetflow", include_str!("../experiments/hetflow/search.json")),
+];
 
 /// The part of a search's summary from which classes follow.
 #[derive(Debug, Deserialize)]

@@ -3,6 +3,7 @@
 use super::peers::{Compared, Peer, PeerResult, interval};
 use crate::check::{Check, Relation};
 use crate::trial::Trial;
+use lab::statistics::Interval;
 
 /// Claims that compare a statistic of two congestion controls. Each claim is judged by the lower limit of the 95 %
 /// confidence interval of the difference over seeds.
@@ -92,7 +93,7 @@ impl Claim<'_> {
 
     /// Checks that the mean queue of TIMELY is T_low C at 10 Gbps (figure 3.10).
     pub fn threshold(&self, trial: &mut Trial) {
-        let (queue, half) = interval(self.compared.of(Peer::Timely), QUEUE);
+        let Interval { mean: queue, half } = interval(self.compared.of(Peer::Timely), QUEUE);
         // One seed has no interval.
         let tolerance = if half.is_finite() { half.max(DEFAULT_FRAME_KB) } else { DEFAULT_FRAME_KB };
         let name = format!("{}: mean queue of TIMELY, around T_low C", self.of);

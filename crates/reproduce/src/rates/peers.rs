@@ -2,9 +2,9 @@
 
 use super::bench::{Bench, deviation, jain, mean};
 use crate::failure::Failure;
-use crate::interval::confidence;
 use crate::registry::{HETFLOW_DUMBBELL, Source};
 use crate::trial::Trial;
+use lab::statistics::{self, Confidence, Interval};
 use model::parameters::Setup;
 use text::lines::{Line, Panel, Scale, svg};
 use text::{Layout, table};
@@ -181,9 +181,9 @@ pub struct PeerResult {
     pub lost: f64,
 }
 
-/// Returns the mean of `pick` over seeds, and half the width of its 95 % confidence interval.
-pub fn interval(result: &[PeerResult], pick: impl Fn(&PeerResult) -> f64) -> (f64, f64) {
-    confidence(&result.iter().map(pick).collect::<Vec<f64>>())
+/// Returns the 95 % confidence interval of the mean of `pick` over seeds.
+pub fn interval(result: &[PeerResult], pick: impl Fn(&PeerResult) -> f64) -> Interval {
+    statistics::interval(&result.iter().map(pick).collect::<Vec<f64>>(), Confidence::P95)
 }
 
 /// Results of all congestion controls of a case with all seeds.
@@ -212,8 +212,8 @@ impl Compared {
             let picks: [fn(&PeerResult) -> f64; 6] =
                 [|t| t.jain, |t| t.jain_over_time, |t| t.used, |t| t.queue_kb, |t| t.queue_deviation_kb, |t| t.lost];
             let cell = |pick: fn(&PeerResult) -> f64| {
-                let (middle, half) = interval(&result, pick);
-                if half.is_finite() { format!("{middle:.3} ± {half:.3}") } else { format!("{middle:.3}") }
+                let Interval { mean, half } = interval(&result, pick);
+                if half.is_finite() { format!("{mean:.3} ± {half:.3}") } else { format!("{mean:.3}") }
             };
             let mut row = vec![title.to_owned(), format!("{peer:?}")];
             row.extend(picks.map(cell));
@@ -242,7 +242,7 @@ impl Compared {
 
     /// Returns the mean of `pick` over the seeds of `peer`.
     pub fn mean(&self, peer: Peer, pick: impl Fn(&PeerResult) -> f64) -> f64 {
-        interval(self.of(peer), pick).0
+        interval(self.of(peer), pick).mean
     }
 
     /// Returns the lower limit of the 95 % confidence interval of the mean difference of `pick` between `a` and `b`,
@@ -251,8 +251,8 @@ impl Compared {
         let pairs = self.of(a).iter().zip(self.of(b));
         let differences: Vec<PeerResult> =
             pairs.map(|(a, b)| PeerResult { jain: pick(a) - pick(b), ..PeerResult::default() }).collect();
-        let (middle, half) = interval(&differences, |result| result.jain);
-        if half.is_finite() { middle - half } else { middle }
+        let Interval { mean, half } = interval(&differences, |result| result.jain);
+        if half.is_finite() { mean - half } else { mean }
     }
 }
 

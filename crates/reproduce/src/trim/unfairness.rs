@@ -4,9 +4,9 @@
 use super::bench::{Switch, join, mean, pairs};
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::interval::confidence;
 use crate::registry::TRIM_NDP;
 use crate::trial::{Trial, finish, simulation};
+use lab::statistics::{Confidence, Interval, interval};
 use model::Watcher;
 use text::{Layout, table};
 use units::Time;
@@ -91,7 +91,7 @@ pub fn unfairness(trial: &mut Trial) -> Result<(), Failure> {
             let windows: usize = one.iter().chain(&all).map(|run| run[at].len()).sum();
             let (one, all) = (means(&one), means(&all));
             let differences: Vec<f64> = one.iter().zip(&all).map(|(one, all)| one - all).collect();
-            let (middle, half) = confidence(&differences);
+            let Interval { mean: middle, half } = interval(&differences, Confidence::P95);
             let spread = if half.is_finite() { format!("{middle:.2} ± {half:.2}") } else { format!("{middle:.2}") };
             let means = [mean(&one), mean(&all)].map(|mean| format!("{mean:.2}"));
             let row = [phases.to_owned(), span.to_owned(), seeds.to_string(), windows.to_string()];
