@@ -140,6 +140,19 @@ fn a_port_that_two_files_claim_and_two_switches_of_one_name_are_refused() {
     assert!(without[0].contains("`leaf-00` is also the name of leaf-00.json"), "{without:?}");
 }
 
+/// A file of another fabric whose neighbours have the names of this one: it gets no name that a file here has.
+#[test]
+fn a_leaf_of_another_fabric_is_not_renamed_to_a_leaf_of_this_one() {
+    let mut files = leaf_spine(2, 2, 1);
+    let mut foreign = files[1].1.clone();
+    foreign["DEVICE_METADATA"]["localhost"]["hostname"] = "dc2-leaf-01".into();
+    files.push(("dc2-leaf-01.json".to_owned(), foreign));
+    let faults = running::read(&texts(&files)).unwrap_err();
+    let fault = faults.iter().find(|fault| fault.file == "dc2-leaf-01.json").expect("a fault");
+    assert!(fault.message.contains("`leaf-01`, the name of leaf-01.json"), "{fault}");
+    assert_eq!(fault.help, "another name, or remove the file if it is of another fabric");
+}
+
 /// The entries of two ports have each other's neighbour: one error at the file with both, none at the neighbours.
 #[test]
 fn exchanged_neighbours_are_one_error_at_the_file_with_both() {

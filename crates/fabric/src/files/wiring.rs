@@ -188,7 +188,15 @@ impl<'e, 's, 'a> Wiring<'e, 's, 'a> {
                     many => format!("the entries of {many} ports that lead here name"),
                 };
                 let message = format!("is `{own}`, and {entries} `{name}`");
-                found.push(fault(at, message, name));
+                let holder = self.switches.iter().find(|switch| switch.name == *first);
+                found.push(match holder {
+                    // With this name there would be two files of one switch.
+                    Some(holder) => {
+                        let message = format!("{message}, the name of {}", holder.location);
+                        fault(at, message, "another name, or remove the file if it is of another fabric".to_owned())
+                    }
+                    None => fault(at, message, name),
+                });
             }
         }
         if !found.is_empty() {

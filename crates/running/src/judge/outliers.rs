@@ -75,7 +75,7 @@ fn differing<'a>(
     if alike < LEAST_ALIKE || (all - alike) * LEAST_RATIO > alike {
         return Vec::new();
     }
-    let instead = if usual.starts_with("no such") { "leave it out" } else { usual };
+    let instead = if usual.starts_with("no such") { "leave it out, unless a row refers to it" } else { usual };
     let others = files.iter().filter(|(value, _)| *value != usual);
     let why = |value: &str| format!("{value} here; {alike} of {all} switches of this role and platform have {usual}");
     let of_value = |(value, files): (&String, &Vec<&'a str>)| -> Vec<(&'a str, String, String)> {
