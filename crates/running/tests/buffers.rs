@@ -37,6 +37,22 @@ fn keys(report: &Report) -> Vec<&str> {
     found.iter().map(|it| it.key.as_str()).collect()
 }
 
+/// A lossless profile in the lossy pool: the pool is the wrong one, and the advice names the pool that suits. If the
+/// mode of the pool is wrong, no pool suits.
+#[test]
+fn advice_for_a_threshold_of_the_other_kind_names_the_pool_too() {
+    let other = judged(|file| file["BUFFER_PROFILE"]["egress_lossless_profile"]["pool"] = "egress_lossy_pool".into());
+    let advice = |report: &Report| {
+        let key = "BUFFER_PROFILE|egress_lossless_profile.static_th";
+        report.findings.iter().find(|it| it.key == key).map(|it| it.instead.clone()).expect("a finding")
+    };
+    let start = "dynamic_th, as the mode of the pool; or";
+    let pool = "the pool egress_lossless_pool, whose mode suits the threshold";
+    assert_eq!(advice(&other), format!("{start} {pool}"));
+    let mode = judged(|file| file["BUFFER_POOL"]["egress_lossless_pool"]["mode"] = "dynamic".into());
+    assert_eq!(advice(&mode), format!("{start} the other mode of egress_lossless_pool"));
+}
+
 #[test]
 fn a_static_threshold_below_the_headroom_of_its_accounts_is_a_finding() {
     for low in ["10", "1000"] {

@@ -240,6 +240,19 @@ fn all_missing_maps_of_all_ports_are_reported_at_once() {
     assert_eq!(found, expected);
 }
 
+/// The file of the neighbour states the link, so that its port is judged: the missing entry is reported, not the row of
+/// the neighbour's metadata.
+#[test]
+fn a_deleted_entry_of_a_switch_with_a_file_is_a_missing_entry() {
+    let entry = |file: &mut Value| remove(&mut file["DEVICE_NEIGHBOR"], "Ethernet8");
+    let mut leads_to = Value::Null;
+    leaf_spine(8, 4, 2).iter().filter(|(name, _)| name == "leaf-01.json").for_each(|(_, file)| {
+        leads_to = file["DEVICE_NEIGHBOR"]["Ethernet8"]["name"].clone();
+    });
+    assert!(leads_to.as_str().unwrap().starts_with("spine"), "{leads_to}");
+    check("leaf-01", "DEVICE_NEIGHBOR", "an entry for its port", entry);
+}
+
 #[test]
 fn a_misspelt_neighbour_suggests_the_nearest_name() {
     check("leaf-01", "DEVICE_NEIGHBOR|Ethernet8", "spine-0 Ethernet4", |file| {

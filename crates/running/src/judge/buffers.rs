@@ -6,7 +6,7 @@ use super::ports::{group_key, queue_key};
 use crate::device::{Device, Port};
 use crate::error::FindingKind;
 use crate::paths::ReachableWaits;
-use crate::read::{Profile, ProfileReference, SwitchConfig, Threshold, WredColour};
+use crate::read::{Pool, Profile, ProfileReference, SwitchConfig, Threshold, WredColour};
 use std::collections::{BTreeMap, BTreeSet};
 use text::numbers::{counted, grouped};
 
@@ -58,7 +58,14 @@ pub(super) fn judge(device: &Device<'_>, reached: &ReachableWaits, findings: &mu
                     port.name, profile.pool
                 );
                 let instead = if field == "static_th" { "dynamic_th" } else { "static_th" };
-                let instead = format!("{instead}, as the mode of the pool");
+                // The threshold, the pool or its mode may be the wrong one.
+                let of_kind = |pool: &Pool| pool.is_static == (field == "static_th");
+                let suits = |pool: &Pool| of_kind(pool) && if is_group { pool.ingress } else { pool.egress };
+                let other = config.pools.iter().find(|(_, pool)| suits(pool)).map_or_else(
+                    || format!("the other mode of {}", profile.pool),
+                    |(name, _)| format!("the pool {name}, whose mode suits the threshold"),
+                );
+                let instead = format!("{instead}, as the mode of the pool; or {other}");
                 findings.add(finding(FindingKind::Buffer, config, key(field), why, instead));
             }
             if profile.trims {

@@ -53,6 +53,10 @@ pub(super) fn check(reader: &mut Reader<'_>, switch: &SwitchConfig, hosts: &BTre
                 );
                 report(key, why, &visible(device));
             }
+            None if hosts.iter().any(|host| is_same_host(host, device)) => {
+                let why = format!("no entry leads to {}, a switch with a file of its own", visible(device));
+                report("DEVICE_NEIGHBOR".to_owned(), why, "an entry for its port");
+            }
             None => {
                 let why = "no entry of DEVICE_NEIGHBOR leads to this device: its port is not judged, or has another \
                            neighbour";
