@@ -385,6 +385,16 @@ fn without_maps(config: &SwitchConfig, row: &str, missing: &[&str]) -> Fault {
     }
 }
 
+/// Returns the `pfc_enable` of most ports of a switch, such as `3,4`; `None` if most have none.
+fn usual_pfc_enable(config: &SwitchConfig) -> Option<String> {
+    let mut counts: BTreeMap<u8, usize> = BTreeMap::new();
+    let ports = config.qos.iter().filter(|(name, _)| *name != "global");
+    ports.for_each(|(_, qos)| *counts.entry(qos.pfc_enable).or_default() += 1);
+    let usual = counts.into_iter().max_by_key(|(_, count)| *count).map(|(enabled, _)| enabled).filter(|&it| it != 0)?;
+    let priorities = (0..8).filter(|at| usual >> at & 1 == 1).map(|at: u8| at.to_string());
+    Some(priorities.collect::<Vec<_>>().join(","))
+}
+
 fn port(fabric: &Fabric, node: NodeId, index: PortIndex, config: &SwitchConfig) -> Result<Port, Fault> {
     let number = index.to_string();
     let name = fabric.port_name(node, index).unwrap_or(&number);
@@ -405,7 +415,12 @@ fn port(fabric: &Fabric, node: NodeId, index: PortIndex, config: &SwitchConfig) 
     let needed = if enabled == 0 { &needed[..3] } else { &needed[..] };
     let missing: Vec<&str> = needed.iter().copied().filter(|field| map(field).is_none()).collect();
     if !missing.is_empty() {
-        return Err(without_maps(config, key, &missing));
+        let mut fault = without_maps(config, key, &missing);
+        // Without the row, the port has no PFC either.
+        if let (None, 2.., Some(priorities)) = (qos, missing.len(), usual_pfc_enable(config)) {
+            fault.help.push_str(&format!(", pfc_enable \"{priorities}\""));
+        }
+        return Err(fault);
     }
     let stops = map("pfc_to_queue_map").filter(|_| enabled != 0).map_or([0; 8], |map| {
         let queue = |priority: usize| map.get(&(priority as u8)).filter(|_| enabled >> priority & 1 == 1);

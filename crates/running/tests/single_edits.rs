@@ -235,7 +235,7 @@ fn all_missing_maps_of_all_ports_are_reported_at_once() {
     let expected = [
         row("Ethernet0.tc_to_pg_map", "\"AZURE\""),
         row("Ethernet8", "tc_to_queue_map \"AZURE\", tc_to_pg_map \"AZURE\", pfc_to_queue_map \"AZURE\""),
-        row("Ethernet12", "tc_to_queue_map \"AZURE\", tc_to_pg_map \"AZURE\""),
+        row("Ethernet12", "tc_to_queue_map \"AZURE\", tc_to_pg_map \"AZURE\", pfc_enable \"3,4\""),
     ];
     assert_eq!(found, expected);
 }
